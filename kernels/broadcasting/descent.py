@@ -203,7 +203,7 @@ def make_descend(hold: Any, look: Any, refused: Any) -> Any:
     look : block
         ``look(held, d, x, control, first, last) -> RegionView``.
     refused : block
-        ``refused(held, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent.
+        ``refused(held, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent, perhaps with others.
     """
 
     @block

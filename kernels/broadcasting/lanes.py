@@ -78,7 +78,9 @@ _record1_complete, _record2_complete = _make_complete_recorder("broadcast1"), _m
 
 
 class BroadcastWorkspace(NamedTuple):
-    trial: BroadcastScratch
+    """Scratch memory of a kernel's call."""
+
+    trial: BroadcastScratch  #: for trials that are run one at a time
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of the faults, then of the source
     lows: Cells  #: row i: -low of fault i's offset; before trials are run one at a time, row 0 becomes their silenced offsets
@@ -129,36 +131,36 @@ def _count_silenced(work, at, lanes):
     source = simd.load(labels, at + f * lanes)
     zero = source - source
     nowhere = simd.no_lane(zero)
-    wide = zero
-    again = nowhere
+    low_bits = zero
+    repeated = nowhere
     for i in range(f):
         e = simd.load(labels, at + i * lanes) ^ source
-        again = again | (e == zero)
+        repeated = repeated | (e == zero)
         low = e & (zero - e)
-        wide = wide | low
+        low_bits = low_bits | low
         simd.store(lows, i * lanes, zero - low)
-    alone = nowhere
+    unknown = nowhere
     if n > 32:
-        alone = simd.splat_like(zero, ONE << np.uint64(25)) <= wide
-    gone = zero
+        unknown = simd.splat_like(zero, ONE << np.uint64(25)) <= low_bits
+    silenced = zero
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
         inside = _is_in_interval(work, at, x, 0, i, nowhere, lanes)
         inside = _is_in_interval(work, at, x, i + 1, f, inside, lanes)
-        gone = gone - simd.select(inside, zero, simd.load(lows, i * lanes))
+        silenced = silenced - simd.select(inside, zero, simd.load(lows, i * lanes))
         if n > 32:
-            alone = alone | inside
+            unknown = unknown | inside
     if n <= 32:  # half of the offsets, perhaps all odd ones, are silenced
-        alone = simd.splat_like(zero, ONE << np.uint64(n - 1)) <= gone
-    return SilencedOffsets(gone, simd.bits(alone), simd.bits(again))
+        unknown = simd.splat_like(zero, ONE << np.uint64(n - 1)) <= silenced
+    return SilencedOffsets(silenced, simd.bits(unknown), simd.bits(repeated))
 
 
 @block(always=True)
 def _record_easy(work, silenced, easy, trials, lanes):
     """Record the trials ``easy`` of a vector, which lanes decide; BROADCAST is complete if it silences the f faults alone."""
-    gone = silenced.count
-    complete = simd.bits(gone == simd.splat_like(gone, work.samples.count - 1)) & easy
-    sums.add_moments(simd.select(simd.mask(gone, easy), gone, gone - gone), 512 // lanes, work.moments)
+    count = silenced.count
+    complete = simd.bits(count == simd.splat_like(count, work.samples.count - 1)) & easy
+    sums.add_moments(simd.select(simd.mask(count, easy), count, count - count), 512 // lanes, work.moments)
     work.counted[_DECIDED] += bits.popcount(easy)
     work.counted[_COMPLETED] += bits.popcount(complete)
     if trials.start < work.first[0]:
@@ -223,6 +225,7 @@ def _record_counts(work, tally):
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
+    """Return the kernel with lanes of ``width`` bits, of the type ``word``."""
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
 
     @scratch

@@ -35,7 +35,9 @@ _EMPTY_TALLY = BROADCAST.new_tally()
 
 
 class CountingScratch(NamedTuple):
-    trial: BroadcastScratch
+    """Scratch memory of a kernel's call."""
+
+    trial: BroadcastScratch  #: for the broadcasts of each set
     labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, first the faults, then the source
     sorted: Bytes  #: f rows: offsets in ascending order
     ways: Ints  #: f rows of 2^n: contribution of offset o at position i to the number of a set
@@ -79,13 +81,13 @@ def _sort_offsets(counts, f):
             simd.store(counts.sorted, j * _LANES, simd.minimum(x, y))
             x = simd.maximum(x, y)
         simd.store(counts.sorted, i * _LANES, x)
-    before = zero  # the source's own offset
-    again = simd.no_lane(zero)
+    previous = zero  # the source's own offset
+    repeated = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(counts.sorted, i * _LANES)
-        again = again | (x == before)
-        before = x
-    return simd.bits(again)
+        repeated = repeated | (x == previous)
+        previous = x
+    return simd.bits(repeated)
 
 
 @block
@@ -106,11 +108,11 @@ def _redraw_offsets(key, t, n, f, lane, counts):
 @block
 def _count_sets(key, start, live, n, f, counts):
     """Count the sets of the trials ``live`` among the 64 trials from ``start`` on."""
-    again = _sort_offsets(counts, f) & live
+    repeated = _sort_offsets(counts, f) & live
     while live:
         lane = bits.lowest(live)
         live &= live - ONE
-        if again >> np.uint64(lane) & ONE:
+        if repeated >> np.uint64(lane) & ONE:
             _redraw_offsets(key, start + lane, n, f, lane, counts)
         number = np.int64(0)
         for i in range(f):

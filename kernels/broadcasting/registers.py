@@ -15,7 +15,8 @@ from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, first_lanes, popcount
 from ..machine.jit import block
 from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
 
-_NO_PLACE = np.int64(0)
+#: Index of a list in the views of descents that have no lists.
+_NO_LIST = np.int64(0)
 
 
 class FaultRegisters(NamedTuple):
@@ -39,6 +40,7 @@ def _make_registers(base, free, labels, cubes, named):
 
 @block(always=True)
 def _load_registers_64(faults, d):
+    """Return the registers of at most eight subcubes and faulty nodes, in lanes of 64 bits."""
     base, free, labels = simd.load(faults.base, 0), simd.load(faults.free, 0), simd.load(faults.labels, 0)
     return _make_registers(base, free, labels, first_lanes(faults.size[3]), first_lanes(faults.size[0]))
 
@@ -60,6 +62,7 @@ def _first_word_lanes(vector, count):
 
 @block(always=True)
 def _load_registers_32(faults, d):
+    """Return the registers of at most sixteen subcubes and faulty nodes with labels below 2^32, in lanes of 32 bits."""
     base = _load_low_halves(faults.base)
     cubes, named = _first_word_lanes(base, faults.size[3]), _first_word_lanes(base, faults.size[0])
     return _make_registers(base, _load_low_halves(faults.free), _load_low_halves(faults.labels), cubes, named)
@@ -70,6 +73,7 @@ def _make_register_descend(hold: Any, width: int) -> Any:
 
     @block(always=True)
     def union_bits(x):
+        """Return the bits that are set in any lane."""
         bits = simd.union(simd.as64(x))
         return (bits | bits >> HALF_WORD_BITS) & LOW32 if width == 32 else bits
 
@@ -84,10 +88,11 @@ def _make_register_descend(hold: Any, width: int) -> Any:
         high, into = copy_dims(difference, held.free, active)
         met = union_bits(simd.select(simd.mask(difference, meets & ~held.singles), into, zero))
         elsewhere = (high & simd.splat_like(difference, active & ~met)) != zero
-        return RegionView(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NO_PLACE, _NO_PLACE)
+        return RegionView(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NO_LIST, _NO_LIST)
 
     @block(always=True)
     def refused_dims(held, faults, x, bits):
+        """Return all dimensions in which node x has a faulty neighbour, in ``bits`` or not; no link is faulty."""
         difference = held.labels ^ simd.splat_like(held.labels, x)
         zero = difference - difference
         return union_bits(simd.select(simd.mask(difference, held.named), neighbour_dims(difference, zero), zero))

@@ -25,6 +25,8 @@ _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.maximum("broadcast2_steps"
 
 
 class BroadcastScratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     n: I64
     faults: Faults
     descent: Descent
@@ -98,6 +100,7 @@ def finish_trial(trial, s, t, silenced, tally):
 
 @block
 def run_trial(key, t, params, scratch, tally):
+    """Sample and tally a trial."""
     draw(key, t, scratch.n, scratch.faults)
     finish_trial(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 

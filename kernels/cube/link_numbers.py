@@ -1,8 +1,8 @@
 """Numbers of the links of a network from its table (``tables``), and whether the hypercube's links have the same numbers.
 
-A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (N3).  In a *matched* network all n slots
-d flip bit d.  Then v is the end with bit d clear, so all matched networks have the same names.  In other networks v is the
-smaller end.
+A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (N3).  In a *matched* network there are n
+slots, and slot d flips bit d and perhaps others.  Then v is the end with bit d clear, so all matched networks have the same
+names.  In other networks v is the smaller end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..machine.jit import block, kernel, scratch
 
 @block
 def is_matched(table, n):
-    """Whether the network is matched: there are n slots, and slot d flips bit d."""
+    """Whether the network is matched: there are n slots, and both ends of each link in slot d differ in bit d."""
     found = table.shape[1] == n
     for v in range(table.shape[0]):
         for d in range(table.shape[1]):

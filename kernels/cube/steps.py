@@ -43,6 +43,7 @@ def locally_twisted(v, d, n):
 
 @block
 def _moebius(v, d, above):
+    """Flip bit d, and if ``above`` is set all bits below it."""
     return v ^ ((2 << d) - 1) if above else v ^ (1 << d)
 
 
@@ -60,6 +61,7 @@ def moebius1(v, d, n):
 
 @block
 def _parity(x):
+    """Return 1 if an odd number of bits is set, else 0."""
     for shift in (32, 16, 8, 4, 2, 1):
         x ^= x >> shift
     return x & 1
@@ -103,6 +105,7 @@ def balanced(v, d, n):
 
 @block
 def _torus(v, d, bits):
+    """Change digit d // 2 of ``bits`` bits by +-1; an odd digit moves up in slot 2i + 1, an even one in slot 2i."""
     low = bits * (d >> 1)
     return _move_digit(v, low, bits, (v >> low) & 1 == d & 1)
 
@@ -121,6 +124,7 @@ def torus16(v, d, n):
 
 @block
 def _hyperx(v, d, bits):
+    """Change a digit of ``bits`` bits to another value; each digit has 2^bits - 1 slots."""
     others = (1 << bits) - 1
     return v ^ ((d % others + 1) << (bits * (d // others)))
 

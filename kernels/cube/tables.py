@@ -18,12 +18,13 @@ from ..machine.trials import name_variant
 from .slots import SLOTS
 from .steps import STEPS, chain_steps
 
+#: Values of ``length`` that are not distances.
 OPEN, FAULTY = np.int32(-1), np.int32(-2)
 
 #: The step of every named network, selected by its index in SLOTS.
 named_step = chain_steps(STEPS)
 
-
+#: The three numbers of each network's formula in SLOTS, one network after another.
 _FORMULAS = tuple(number for row in SLOTS.values() for number in row)
 
 
@@ -65,6 +66,7 @@ def table_kernel(step: Any, variant: str, cache: bool = True, code: Callable[...
     return table
 
 
+#: Kernel of the tables of named networks.
 TABLE = table_kernel(named_step, "named")
 
 
@@ -81,11 +83,11 @@ def wrap_user_step(step: Any) -> Any:
 
 def wrap_user_slots(slots: Callable[[int], int], most: int) -> Any:
     """Return a user's numbers of slots, n = 0 .. most, as a block ``count_user_slots(index, n)``."""
-    many = tuple(int(slots(n)) if n else 0 for n in range(most + 1))
+    counts = tuple(int(slots(n)) if n else 0 for n in range(most + 1))
 
     @block
     def count_user_slots(index, n):
-        return np.int64(many[n])
+        return np.int64(counts[n])
 
     return count_user_slots
 
@@ -127,6 +129,7 @@ def search_nodes(table, cut, start, length, queue):
 
 @scratch
 def _initial_lengths(faulty):
+    """Return the ``length`` before a search."""
     length = np.empty(faulty.size, np.int32)
     for v in range(faulty.size):
         length[v] = FAULTY if faulty[v] else OPEN
@@ -177,7 +180,11 @@ def find_diameter(table, faulty, cut):
 
 @kernel("int64[::1](int32[:, ::1])")
 def count_shared_neighbours(table):
-    """Return the number of nonadjacent pairs of nodes by the size of the union of their neighbourhoods, 0 .. 2 slots."""
+    """Return the number of nonadjacent pairs of nodes by the size of the union of their neighbourhoods, 0 .. 2 slots.
+
+    Every pair is first counted as if it shared no neighbour, by the nodes of each degree so far.  Then the pairs of a node at
+    distance 1 are taken away, and those at distance 2 are moved by the number of their shared neighbours, ``common``.
+    """
     nodes, slots = table.shape
     degree = np.zeros(nodes, np.int64)
     for v in range(nodes):
@@ -190,7 +197,7 @@ def count_shared_neighbours(table):
     for v in range(nodes):
         own = degree[v]
         for k in range(slots + 1):
-            out[own + k] += of_degree[k]  # as if no earlier node shared a neighbour with v
+            out[own + k] += of_degree[k]
         of_degree[own] += 1
         count = np.int64(0)
         for d in range(slots):

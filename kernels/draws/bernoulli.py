@@ -24,8 +24,10 @@ from . import philox
 #: From this probability on every node is sampled by itself; below it K distinct labels are sampled.
 MIN_DIGIT_RATE = 1.0 / 64.0
 
-_TWO64 = 18446744073709551616.0
-_SPLITTER = 134217729.0  # 2^27 + 1
+_TWO64 = 18446744073709551616.0  # 2^64
+
+#: 2^27 + 1: its product with a float64 splits the 53 bits of that number into two halves (Dekker 1971).
+_SPLITTER = 134217729.0
 
 
 # ---------------------------------------------------------------- the number of faults
@@ -55,6 +57,7 @@ def _normalize_double(high, low):
 
 @block
 def _add_doubles(ah, al, bh, bl):
+    """Return the sum of two double-doubles, each given as its high and low part."""
     s = ah + bh
     t = s - ah
     e = (ah - (s - t)) + (bh - t)
@@ -63,12 +66,14 @@ def _add_doubles(ah, al, bh, bl):
 
 @block
 def _multiply_doubles(ah, al, bh, bl):
+    """Return the product of two double-doubles."""
     p, e = _multiply_exact(ah, bh)
     return _normalize_double(p, e + (ah * bl + al * bh))
 
 
 @block
 def _divide_doubles(ah, al, bh, bl):
+    """Return the quotient of two double-doubles."""
     q = ah / bh
     p, e = _multiply_exact(q, bh)
     return _normalize_double(q, ((ah - p) - e + al - q * bl) / bh)
@@ -76,7 +81,7 @@ def _divide_doubles(ah, al, bh, bl):
 
 @block
 def _weight_ratio(k, nodes, p, qh, ql):
-    """Return P(K = k) / P(K = k - 1) as a double-double."""
+    """Return P(K = k) / P(K = k - 1) as a double-double; (qh, ql) is 1 - p."""
     ah, al = _multiply_exact(np.float64(nodes - k + 1), p)
     bh, bl = _multiply_doubles(qh, ql, np.float64(k), 0.0)
     return _divide_doubles(ah, al, bh, bl)
@@ -88,15 +93,15 @@ def _find_support(nodes, p, qh, ql):
     tiny = 2.0**-110
     mode = min(np.int64((nodes + 1) * p), nodes)
     first = mode
-    w = 1.0
-    while first > 0 and w > tiny:
-        w /= _weight_ratio(first, nodes, p, qh, ql)[0]
+    weight = 1.0
+    while first > 0 and weight > tiny:
+        weight /= _weight_ratio(first, nodes, p, qh, ql)[0]
         first -= 1
     last = mode
-    w = 1.0
-    while last < nodes and w > tiny:
+    weight = 1.0
+    while last < nodes and weight > tiny:
         last += 1
-        w *= _weight_ratio(last, nodes, p, qh, ql)[0]
+        weight *= _weight_ratio(last, nodes, p, qh, ql)[0]
     return mode, first, last
 
 
@@ -209,7 +214,10 @@ def _compare_digit(faulty, undecided, rate, word):
 
 @block
 def compare_digits(key, block, head, tail, purpose):
-    """Return vectors (certainly faulty, undecided) of 512 numbers, from eight leading digits; ``block`` is a multiple of 8."""
+    """Return vectors (certainly faulty, undecided) of 512 numbers, from eight leading digits.
+
+    ``block`` is the first of eight blocks of random words, a multiple of 8; each has the digits of 64 numbers.
+    """
     prepared = philox.prepare_lanes(key, block, purpose)
     halves = (np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3))
     evens, odds = philox.four_word_lanes(key, (prepared, prepared, prepared, prepared), halves)
@@ -250,15 +258,19 @@ DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 
 @block
 def digit_state(key, t, head, tail, n, state, scratch):
-    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words; scratch has DIGIT_SCRATCH words."""
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words; scratch has DIGIT_SCRATCH words.
+
+    ``scratch`` holds the words with undecided nodes, from ``index_start`` on the indices of these words in ``state``, and at last
+    the undecided nodes.
+    """
     if head == np.uint64(256):
         for w in range(state.size):
             state[w] = word_mask(n) if w < 1 << max(n - 6, 0) else np.uint64(0)
         return
     per_trial = np.int64(1) << max(n - 6, 0)
     base = t * np.uint64(per_trial)
-    where = 8 * (_TAIL_BATCH + 1)
-    nodes = scratch[2 * where :]
+    index_start = 8 * (_TAIL_BATCH + 1)
+    nodes = scratch[2 * index_start :]
     vectors = state.size >> 3
     for start in range(0, vectors, _TAIL_BATCH):
         size = np.int64(0)
@@ -271,16 +283,16 @@ def digit_state(key, t, head, tail, n, state, scratch):
                 undecided = _extract_trial_words(undecided, base, n, scratch)
             simd.store(state, v << 3, faulty)
             if tail != np.uint64(0):
-                some = simd.bits(undecided != simd.splat(bits.ZERO))
+                chosen = simd.bits(undecided != simd.splat(bits.ZERO))
                 index = simd.splat(np.uint64(v << 3)) + simd.iota(undecided)
-                simd.store_compressed(scratch, size, some, undecided)
-                simd.store_compressed(scratch, where + size, some, index)
-                size += bits.popcount(some)
+                simd.store_compressed(scratch, size, chosen, undecided)
+                simd.store_compressed(scratch, index_start + size, chosen, index)
+                size += bits.popcount(chosen)
         count = np.int64(0)
         for i in range(size):
             rest = scratch[i]
             while rest:
-                nodes[count] = (scratch[where + i] << np.uint64(6)) | np.uint64(bits.lowest(rest))
+                nodes[count] = (scratch[index_start + i] << np.uint64(6)) | np.uint64(bits.lowest(rest))
                 count += 1
                 rest &= rest - bits.ONE
         _decide_tails(key, t, tail, nodes, count, state)

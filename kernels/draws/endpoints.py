@@ -26,7 +26,7 @@ class Candidates(NamedTuple):
     """The sequence of a trial's candidates, and the set of nodes that are taken."""
 
     taken: Words  #: bitmask of the nodes; clear between trials
-    state: Words  #: (5): key, trial, position of the next field, and the words of two positions
+    state: Words  #: (5): key, trial, number of the next field, and the even and the odd word that hold it or its neighbours
 
 
 @scratch
@@ -72,8 +72,8 @@ def take_next_node(candidates, n):
 def choose_nodes(candidates, n, left, count, out):
     """Write ``count`` of the ``left`` nodes that are not taken to ``out``.
 
-    They are sampled one by one, or if the others are fewer, those are sampled and left out.  ``taken`` is the same afterwards.
-    ``out`` has at least ``count`` entries in the first case, and ``left`` in the second.
+    These nodes are sampled one by one; if the others are fewer, the others are sampled and left out.  Afterwards
+    ``taken`` is as before.  ``out`` has at least ``count`` entries in the first case, and ``left`` in the second.
     """
     fewer = min(count, left - count)
     for i in range(fewer):

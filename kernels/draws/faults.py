@@ -29,6 +29,7 @@ from .nodes import Draws, count_sampled_labels, distinct_nodes, draws_for
 # Up to this number of labels a search through them, eight at a time, is faster than a table.
 _MAX_SCANNED = 32
 
+#: Indices of ``Faults.size``.
 _NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
@@ -44,8 +45,8 @@ class Faults(NamedTuple):
     base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (R3)
     free: Words  #: its free dimensions
     named: Flags  #: scratch memory to sample the nonfaulty nodes, if they are fewer
-    draws: Draws
-    link_draws: LinkDraws
+    draws: Draws  #: scratch memory to sample nodes
+    link_draws: LinkDraws  #: scratch memory to sample links
 
 
 @scratch(stored=True)

@@ -1,9 +1,8 @@
 """Sample the two ends of a trial's message: different, nonfaulty, uniform (``docs/random.md``).
 
-Node statuses are computed on demand.  Hundreds of trials are processed at a time.
-Candidates s, t are tested until both are nonfaulty.  With ``whole`` False all
-candidates of a trial have the same statuses.  With ``whole`` True each candidate has new ones, so that given s and t all other
-nodes are faulty independently.
+Node statuses are computed on demand.  Hundreds of trials are processed at a time.  Candidates s, t are tested until both are
+nonfaulty and different.  With ``whole`` False all candidates of a trial have the same statuses.  With ``whole`` True each
+candidate has new ones, so that given s and t all other nodes are faulty independently.
 
 With f listed faults the ends are the next labels of the trial's sequence (``faults.draw``).  In lanes of trials these need no
 code of their own: rows f and f + 1 of the labels are s and t if the f + 2 labels differ.  A trial with a repeated label is
@@ -28,10 +27,11 @@ from .nodes import status_lanes
 
 #: Number of trials in a batch.
 BATCH = 512
-#: Up to this number of label bits, a trial without a pair is tested for having two nonfaulty nodes at all.
+#: Up to this number of label bits, a trial without a pair is tested for having two nonfaulty nodes at all, unless each candidate
+#: has new statuses.
 SEARCHED_BITS = 19
 
-#: Number of candidates after which a waiting trial is searched by itself, and after which it is discarded.
+#: Numbers of candidates after which a waiting trial is searched by itself, and after which it is discarded.
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
 # With this number of trials, a vector of trials wastes as many lanes as a vector of candidates of one trial.
@@ -42,11 +42,11 @@ class Pairs(NamedTuple):
     """A batch of trials with their ends, made by ``pair_arrays``; uint64 arrays of BATCH + 16 entries."""
 
     keys: Words  #: status keys
-    sources: Words
-    targets: Words
+    sources: Words  #: s
+    targets: Words  #: t
     trials: Words  #: indices of the trials
     waiting_keys: Words  #: status keys of trials still without a pair
-    waiting_trials: Words
+    waiting_trials: Words  #: indices of these trials
     row: Words  #: one trial's candidates
 
 
@@ -61,12 +61,14 @@ class PairSource(NamedTuple):
 
 @scratch
 def pair_arrays():
+    """Return scratch memory for a batch of trials."""
     rows = np.zeros((7, BATCH + 16), np.uint64)
     return Pairs(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
 
 
 @block(always=True)
 def _label_mask(source):
+    """Return the vector of masks of a label's bits."""
     return simd.splat((ONE << np.uint64(source.bits)) - ONE)
 
 
@@ -113,14 +115,14 @@ def _status_keys(source, trials, i, status):
 @block
 def _find_valid_pair(first, at, n, source, pairs):
     """Append the first valid candidate, from number ``first`` on, of the waiting trial ``at``; return False if there is none."""
-    unchecked = source.bits <= SEARCHED_BITS and not source.whole
+    is_unchecked = source.bits <= SEARCHED_BITS and not source.whole
     trial = simd.splat(pairs.waiting_trials[at])
     status = simd.splat(pairs.waiting_keys[at])
     for i in range(first, _MOST_PAIRS, 8):
-        if unchecked and i > _FEW_PAIRS:
+        if is_unchecked and i > _FEW_PAIRS:
             if _too_few_nonfaulty(pairs.waiting_keys[at], source):
                 return False
-            unchecked = False
+            is_unchecked = False
         numbers = simd.splat(np.uint64(i)) + simd.iota(status)
         s, t = _draw_candidates(source, trial, numbers)
         status = _status_keys(source, trial, numbers, status)
@@ -160,7 +162,7 @@ def _draw_waiting(n, count, source, pairs):
     """
     i = np.int64(1)
     while count > _FEW_WAITING and i < _FEW_PAIRS:
-        left = np.int64(0)
+        still_waiting = np.int64(0)
         for v in range(0, count, 8):
             active = first_lanes(count - v)
             status, trial = simd.load(pairs.waiting_keys, v), simd.load(pairs.waiting_trials, v)
@@ -169,8 +171,8 @@ def _draw_waiting(n, count, source, pairs):
             status = _status_keys(source, trial, number, status)
             valid = _valid_pairs(status, source.limit, s, t) & active
             n = _append_pairs(n, valid, status, s, t, trial, pairs)
-            left = _queue_trials(left, active & ~valid, status, trial, pairs)
-        count = left
+            still_waiting = _queue_trials(still_waiting, active & ~valid, status, trial, pairs)
+        count = still_waiting
         i += 1
     for v in range(count):
         n += np.int64(_find_valid_pair(i, v, n, source, pairs))
@@ -205,8 +207,8 @@ def draw_pairs(first, stop, source, pairs):
     Returns
     -------
     int64
-        Number of trials with a valid pair among their first 2^20 candidates.  Up to 2^19 labels a trial is discarded earlier
-        if it has no two nonfaulty nodes.
+        Number of trials with a valid pair among their first 2^20 candidates.  Without ``whole`` and up to 2^19 labels, a trial
+        with fewer than two nonfaulty nodes is discarded earlier.
     """
     n = np.int64(0)
     count = np.int64(0)

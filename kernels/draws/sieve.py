@@ -33,9 +33,9 @@ class Samples(NamedTuple):
 class TrialVector(NamedTuple):
     """One vector of sampled trials: lane i is trial ``start + parts i``."""
 
-    key: U64
-    start: I64
-    parts: I64
+    key: U64  #: key of the point
+    start: I64  #: trial in lane 0
+    parts: I64  #: see ``count_parts``
     at: I64  #: index of its first row in the labels
     first: I64  #: first wanted trial
     stop: I64  #: trial after the last wanted one
@@ -88,11 +88,13 @@ def make_queue(n, count, first, lanes, word):
 
 @block(always=True)
 def wanted_lanes(trials, lanes):
+    """Return the lanes with a wanted trial, as bits."""
     return valid_lanes(trials.start, trials.parts, lanes, trials.first, trials.stop)
 
 
 @block(always=True)
 def trial_in_lane(trials, i):
+    """Return the index of the trial in lane i."""
     return trials.start + trials.parts * i
 
 
@@ -131,12 +133,12 @@ def append_compressed(queue, lanes, k, chosen, row):
 def append_trials(queue, samples, trials, chosen, lanes):
     """Append the chosen trials of a vector to a queue: their labels, their lanes and the digits of their group."""
     append_lanes(queue, lanes, samples.count, chosen, samples.labels, trials.at, lanes)
-    kind = simd.load(samples.labels, trials.at)
+    pattern = simd.load(samples.labels, trials.at)  # for the type of its lanes
     row = queue.rows - 1 - group_index_rows(lanes)
-    append_compressed(queue, lanes, row, chosen, simd.iota(kind))
+    append_compressed(queue, lanes, row, chosen, simd.iota(pattern))
     group = (trials.start - queue.origin) // lanes + (trials.start & (trials.parts - 1))
     for i in range(group_index_rows(lanes)):
-        append_row(queue, lanes, row + 1 + i, simd.splat_like(kind, np.uint64(group >> (512 // lanes * i))))
+        append_row(queue, lanes, row + 1 + i, simd.splat_like(pattern, np.uint64(group >> (512 // lanes * i))))
     queue.filled[0] += bits.popcount(chosen)
 
 
@@ -164,6 +166,7 @@ def decode_trial(queue, lanes, column):
 
 @block
 def drop_first_vector(queue, lanes):
+    """Drop the first vector of columns, and move the rest down."""
     for k in range(queue.rows):
         simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
     queue.filled[0] = max(queue.filled[0] - lanes, np.int64(0))

@@ -15,7 +15,7 @@ from .nodes import status
 
 _11 = np.uint64(11)
 _6 = np.uint64(6)
-_2_53 = 1.0 / 9007199254740992.0
+_2_53 = 1.0 / 9007199254740992.0  # 2^-53
 #: Difference in purpose between two attempts of :func:`random_below`.
 _NEXT = np.uint64(256)
 
@@ -35,8 +35,8 @@ def random_below(key, t, i, m):
     """Return integer ``i`` of trial ``t``, exactly uniform on 0 .. m - 1: an int64, for an int64 ``m`` >= 1.
 
     It is word ``i`` of block ``t`` for BELOW modulo ``m``, if the word is at least 2^64 mod m; else the same word for the purpose
-    256 above, and so on.  Arguments as of :func:`uniform`.  Numbers with one ``i`` and
-    different ``m`` may share a word, so use each ``i`` for one choice only.  Not checked.  About 30 ns.
+    256 above, and so on.  Arguments as of :func:`uniform`.  Numbers with one ``i`` and different ``m`` may share a word, so use
+    each ``i`` for one choice only.  Not checked.  About 30 ns.
     """
     size = np.uint64(m)
     least = (ZERO - size) % size

@@ -37,7 +37,7 @@ _REROUTE_NEEDED = np.uint64(0xFFFFFFFFFFFFFFFF)
 class DualCube(NamedTuple):
     """The dual-cube of a point, with the failure rate of its nodes."""
 
-    m: U64
+    m: U64  #: dimension of a cluster
     limit: U64  #: ``nodes.threshold`` of the rate
 
 

@@ -35,7 +35,7 @@ from .trees import LIMIT_NODES, SINGLE, append_path_down, make_tree_grower, node
 
 # Lanes of ``_exit_pattern``: five dimensions, then u', v and v'.
 _DIMS, _EXIT_BITS = np.uint64(0x1F), np.uint64(0xE0)
-# Number of dimensions in a window; typed for the same reason as ``trees.BEFORE_ROOT``.
+# Numbers of dimensions in a window; typed for the same reason as ``trees.BEFORE_ROOT``.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
 
 
@@ -44,7 +44,7 @@ class DualCubeStatus(NamedTuple):
 
     key: U64  #: status key of the trial
     limit: U64  #: ``nodes.threshold`` of the failure rate
-    m: U64
+    m: U64  #: dimension of a cluster
 
 
 @block(always=True)
@@ -76,26 +76,26 @@ def _dimension_window(dims, most):
 
 
 @block(always=True)
-def _first_wanted(world, node, want, near, nonfaulty):
+def _first_wanted(world, node, want, is_near, nonfaulty):
     """Return the first dimension of ``want`` across which ``node`` has a nonfaulty neighbour, or 0.
 
-    With ``near``, the mask ``nonfaulty`` of dimensions already answers this for all of ``want``.
+    With ``is_near`` the mask ``nonfaulty`` of dimensions already answers this for all of ``want``.
     """
-    if near:
+    if is_near:
         return highest_bit(nonfaulty & want) if nonfaulty & want else ZERO
     return _first_nonfaulty(world, node, want)
 
 
 @block(always=True)
-def _grow_towards(world, a, want, dims, near, trees):
+def _grow_towards(world, a, want, dims, is_near, trees):
     """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across a dimension of ``want``.
 
     Returns the index of that node (or EXHAUSTED or LIMIT) and the dimension.  One vector of hashes per node covers the first of
-    its ``dims``, and all of ``want`` if ``near`` is set.
+    its ``dims``, and with ``is_near`` all of ``want``.
     """
-    low, window = _dimension_window(dims | want if near else dims, _EIGHT)
-    unasked = (ONE << low) - ONE
-    start_tree(WALK_TREE, dims & (_nonfaulty_bits(world, a, window) << low | unasked), trees)
+    low, window = _dimension_window(dims | want if is_near else dims, _EIGHT)
+    unqueried = (ONE << low) - ONE  # dimensions below the window
+    start_tree(WALK_TREE, dims & (_nonfaulty_bits(world, a, window) << low | unqueried), trees)
     n = SINGLE
     while n < LIMIT_NODES:
         if not _grow_tree(WALK_TREE, n, world, a, ONE << low, trees):
@@ -103,10 +103,10 @@ def _grow_towards(world, a, want, dims, near, trees):
         for i in range(n, 2 * n):
             offset = node_offset(WALK_TREE, i, trees)
             nonfaulty = _nonfaulty_bits(world, a ^ offset, window) << low
-            d = _first_wanted(world, a ^ offset, want, near, nonfaulty)
+            d = _first_wanted(world, a ^ offset, want, is_near, nonfaulty)
             if d:
                 return i, d
-            set_untried_dims(WALK_TREE, i, dims & (nonfaulty | unasked) & ~offset, trees)
+            set_untried_dims(WALK_TREE, i, dims & (nonfaulty | unqueried) & ~offset, trees)
         n *= 2
     return LIMIT, ZERO
 
@@ -115,7 +115,7 @@ def _grow_towards(world, a, want, dims, near, trees):
 def append_hyp_path(world, a, b, free, at, workspace):
     """Append the nodes after ``a`` of HYP(a, b), ``b`` nonfaulty, to the path; return the new length, EXHAUSTED or LIMIT."""
     low, window = _dimension_window(free, _EIGHT)
-    near = free & ((ONE << low) - ONE) == ZERO
+    is_near = free & ((ONE << low) - ONE) == ZERO  # whether one vector of hashes covers all free dimensions
     nonfaulty = ZERO
     while True:
         want = a ^ b
@@ -124,13 +124,13 @@ def append_hyp_path(world, a, b, free, at, workspace):
                 workspace.path[at] = b
                 at += 1
             return at
-        if near:
+        if is_near:
             nonfaulty = _nonfaulty_bits(world, a, window) << low
-        d = _first_wanted(world, a, want, near, nonfaulty)
+        d = _first_wanted(world, a, want, is_near, nonfaulty)
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
-            i, d = _grow_towards(world, a, want, free ^ want, near, workspace.trees)
+            i, d = _grow_towards(world, a, want, free ^ want, is_near, workspace.trees)
             if i < 0:
                 return i
             at = append_path_down(WALK_TREE, i, a, at, workspace)

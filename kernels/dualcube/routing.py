@@ -34,10 +34,10 @@ PATH_NODES = 2048
 class ExitTree(NamedTuple):
     """A tree whose nodes are searched for exits out of their cluster, or over to another cluster."""
 
-    tree: I64  #: number of the tree
-    root: U64  #: its root
+    tree: I64  #: index of the tree in ``RouteWorkspace.trees``
+    root: U64  #: label of its root
     dims: U64  #: dimensions in which it grows
-    difference: U64  #: an exit at u leads to the node u ^ apart; 0 for exits to the other class
+    difference: U64  #: an exit at u leads to the node u ^ difference; 0 for exits to the other class
 
 
 @block(always=True)

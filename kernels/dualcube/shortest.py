@@ -81,7 +81,7 @@ def shortest_length(m, nonfaulty, s, t, seen, spare):
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], uint64, uint64)")
 def shortest_length_one(m, key, threshold, faults, s, t):
-    """Return the length of a shortest nonfaulty path in DC(m), or -1; faults are given as in ``lookups.route_one``."""
+    """Return the length of a shortest nonfaulty path in DC(m), or -1.  Faults are given as in ``lookups.route_one``."""
     nonfaulty = np.zeros((2, bitmask_words(m)), np.uint64)
     seen = np.zeros((2, bitmask_words(m)), np.uint64)
     spare = np.zeros((2, bitmask_words(m)), np.uint64)

@@ -44,12 +44,15 @@ UNKNOWN = np.uint64(2**63)
 
 
 class RouteWorkspace(NamedTuple):
+    """Scratch memory of one route at a time."""
+
     path: Words  #: nodes of the route so far
     trees: Words  #: the trees, STRIDE entries each
 
 
 @scratch
 def route_workspace_for(nodes, trees):
+    """Return scratch memory for a path of up to ``nodes`` nodes and for a number of trees."""
     return RouteWorkspace(np.zeros(nodes, np.uint64), np.zeros(trees * STRIDE, np.uint64))
 
 
@@ -110,9 +113,9 @@ def make_tree_grower(first):
                 child = offset | d
                 if n == 1:
                     break
-                place = find_slot(trees, base + _TABLE_OFFSET, slots, child)
-                if trees[place] == ZERO:
-                    trees[place] = child
+                slot = find_slot(trees, base + _TABLE_OFFSET, slots, child)
+                if trees[slot] == ZERO:  # the child is not in the tree
+                    trees[slot] = child
                     break
             trees[i + _UNTRIED_OFFSET] = dims
             trees[i + n] = child
@@ -123,6 +126,7 @@ def make_tree_grower(first):
 
 @block(always=True)
 def set_untried_dims(tree, i, dims, trees):
+    """Set the untried dimensions of node ``i``."""
     trees[tree * STRIDE + i + _UNTRIED_OFFSET] = dims
 
 

@@ -47,9 +47,11 @@ class Columns(NamedTuple):
 
 
 class LaneWorkspace(NamedTuple):
+    """Scratch memory of a kernel's call."""
+
     params: Floats  #: parameters of the point
-    f: I64
-    samples: sieve.Samples
+    f: I64  #: number of faulty nodes
+    samples: sieve.Samples  #: labels of four vectors of trials
     high: Cells  #: rows of the labels' high halves, for n > 32
     columns: Columns
     rows: Words  #: bit rows of one trial, as in ``scalar.Search``

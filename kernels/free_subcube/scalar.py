@@ -29,7 +29,7 @@ _ALIGNED = tuple(FREE_SUBCUBE.counter(f"aligned_{part}") for part in PARTS)
 _DIFFS = tuple(FREE_SUBCUBE.counter(f"{part}_diff") for part in PARTS)
 _NONE = FREE_SUBCUBE.counter("no_fault_free_eighth")
 
-# Number of fixed dimensions that stands for more than three.
+# Result of a search that stands for more than three fixed dimensions.
 _MANY = np.int64(4)
 
 
@@ -42,8 +42,8 @@ class Search(NamedTuple):
     dims: Words  #: the dimensions of the faulty links
     rows: Words  #: 128 words for each 64 faults
     words: Words  #: (128): scratch memory to transpose 64 words
-    draws: Draws
-    link_draws: LinkDraws
+    draws: Draws  #: scratch memory to sample nodes
+    link_draws: LinkDraws  #: scratch memory to sample links
 
 
 @scratch
@@ -68,17 +68,16 @@ def _write_rows(n, search):
     f, words, rows = search.f, search.words, search.rows
     count = f + search.links
     for first in range(0, count, 64):
-        many = min(count - first, 64)
+        faults = min(count - first, 64)
         for i in range(64):
-            words[i] = search.lower[first + i] if i < many else ZERO
+            words[i] = search.lower[first + i] if i < faults else ZERO
         transpose_words(words[:64], words[64:])
-        known = ALL_BITS >> np.uint64(64 - many)
+        known = ALL_BITS >> np.uint64(64 - faults)
         for i in range(n):
             rows[2 * first + 2 * i] = words[i]
             rows[2 * first + 2 * i + 1] = words[i] ^ known
-    for r in range(
-        f, count
-    ):  # bit i of the lower end of a link of dimension i is clear, so only one half has to lose it
+    # Bit i of the lower end of a link of dimension i is clear, so only one half has to lose the link.
+    for r in range(f, count):
         rows[((r >> 6) << 7) + 2 * np.int64(search.dims[r - f]) + 1] &= ~(ONE << np.uint64(r & 63))
 
 
@@ -183,6 +182,7 @@ def _within(m):
 
 @scratch
 def set_up(params):
+    """Return a ``Search`` for trials at (n, f, links) = params."""
     return search_for(np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS]))
 
 

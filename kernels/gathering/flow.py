@@ -20,6 +20,8 @@ from ..machine.jit import block, scratch
 
 
 class GatheringWorkspace(NamedTuple):
+    """Scratch memory of one trial's flow; node labels are the renamed ones."""
+
     fault: Ints  #: FAULT of the renamed nodes
     held: Ints  #: amount of data that each node holds
     stuck: Bytes  #: whether the node waits for ever
@@ -28,11 +30,12 @@ class GatheringWorkspace(NamedTuple):
     failing: Ints  #: failing nodes, by stage
     begin: Ints  #: n + 1 entries: index in ``failing`` of the first node of each stage
     rename: Ints  #: 64 entries: new labels of the low five bits, and of the other bits
-    place: Ints  #: the renamed bit of each dimension
+    place: Ints  #: (16): the renamed bit of each dimension
 
 
 @scratch
 def gathering_workspace_for(n):
+    """Return scratch memory for trials in Q_n, n <= 10."""
     nodes = np.int64(1) << n
     return GatheringWorkspace(
         np.zeros(nodes, np.int64),
@@ -49,7 +52,10 @@ def gathering_workspace_for(n):
 
 @block
 def rename_nodes(n, sink, order, low, bit, count, flow):
-    """Compute FAULT of the renamed nodes from the dead links."""
+    """Compute FAULT of the renamed nodes from ``count`` dead links, given by lower ends ``low`` and dimensions ``bit``.
+
+    ``order`` is FIND_TREE's order for the sink.  A label is renamed in two look-ups, of its low five bits and of its other bits.
+    """
     for i in range(n):
         flow.place[order[i]] = np.int64(1) << (n - 1 - i)
     flow.rename[0] = 0
@@ -98,6 +104,7 @@ def initialise_data(n, unit, flow):
 
 @block
 def _merge_upper_half(half, flow):
+    """Send the data of the nodes half .. 2 half - 1 to their passive neighbours, the nodes 0 .. half - 1."""
     for y in range(half):
         flow.held[y] += flow.held[y + half]
 
@@ -306,5 +313,6 @@ def run_as_printed(n, flow):
 
 @block
 def _clear_stuck(flow):
+    """Forget which nodes wait for ever."""
     for y in range(flow.stuck.size):
         flow.stuck[y] = 0

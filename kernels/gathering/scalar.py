@@ -50,8 +50,10 @@ _AS_PRINTED, _AS_COMMENTED, _CORRECTED, _REROUTE, _TC = (np.int64(list(RUNS).ind
 
 
 class Scratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     dead: DeadLinks
-    workspace: OrderWorkspace
+    workspace: OrderWorkspace  #: for FIND_TREE
     flow: GatheringWorkspace
 
 
@@ -81,6 +83,7 @@ def common_denominator(n):
 
 @block
 def _count_run(tally, run, lost, holders):
+    """Tally the amount of data that an algorithm of RUNS loses; ``holders`` is the number of nodes with data."""
     if lost == 0:
         tally[_COMPLETE[run]] += 1
         return
@@ -92,18 +95,18 @@ def _count_run(tally, run, lost, holders):
 
 
 @block
-def _count_steps(tally, t, n, comment, corrected, k):
-    """Tally the numbers of steps, in the order of STEPS."""
-    for i, steps in enumerate((comment, corrected, n + k, n + 3 * k, n + 2 * k)):
+def _count_steps(tally, t, n, commented, corrected, k):
+    """Tally the numbers of steps, in the order of STEPS; ``commented`` and ``corrected`` are those of FTTC."""
+    for i, steps in enumerate((commented, corrected, n + k, n + 3 * k, n + 2 * k)):
         tally[_STEPS[i]] += steps
         tally[_STEPS_SQUARED[i]] += steps * steps
-    tally[_SLOWDOWN_AT_LEAST_2] += comment >= 2 * n
-    offer(tally, _SLOWEST, comment, t)
+    tally[_SLOWDOWN_AT_LEAST_2] += commented >= 2 * n
+    offer(tally, _SLOWEST, commented, t)
 
 
 @block
 def _run_algorithms(n, t, failing, flow, tally):
-    """Run and tally the algorithms that can lose data."""
+    """Run and tally the algorithms on a tree with faulty links; without ``failing`` nodes only FTTC as printed is run."""
     unit = common_denominator(n)
     holders = initialise_data(n, unit, flow)
     whole = holders * unit
@@ -117,15 +120,15 @@ def _run_algorithms(n, t, failing, flow, tally):
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
     initialise_data(n, unit, flow)
-    arrived, comment, alone = run_fttc(n, False, flow)
+    arrived, commented, alone = run_fttc(n, False, flow)
     _count_run(tally, _AS_COMMENTED, whole - arrived, holders)
-    cut = count_stranded(n, holders, failing, flow)
-    tally[_AVOIDABLE] += whole - arrived > cut * unit
+    stranded = count_stranded(n, holders, failing, flow)
+    tally[_AVOIDABLE] += whole - arrived > stranded * unit
     tally[_NO_PARTITION] += alone > 0
-    if cut:
+    if stranded:
         tally[_WITH_UNREACHABLE_DATA] += 1
-        add_quantity(tally, _UNREACHABLE_DATA, cut)
-        tally[_UNREACHABLE_DATA_EXPECTED] += cut * holders
+        add_quantity(tally, _UNREACHABLE_DATA, stranded)
+        tally[_UNREACHABLE_DATA_EXPECTED] += stranded * holders
     initialise_data(n, unit, flow)
     arrived, corrected, _ = run_fttc(n, True, flow)
     _count_run(tally, _CORRECTED, whole - arrived, holders)
@@ -136,11 +139,12 @@ def _run_algorithms(n, t, failing, flow, tally):
     k = np.int64(0)
     for i in range(n):
         k += flow.begin[i + 1] > flow.begin[i]
-    _count_steps(tally, t, n, comment, corrected, k)
+    _count_steps(tally, t, n, commented, corrected, k)
 
 
 @block
 def count_gather(n, t, count, s, tally):
+    """Tally trial ``t``, whose ``count`` dead links are listed in ``s.dead``; a trial without a sink counts for nothing."""
     sink = first_sink(s.dead)
     if sink < 0:
         return

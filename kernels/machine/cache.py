@@ -129,8 +129,8 @@ def list_entries(place: str) -> list[CacheEntry]:
 #: Seconds between two attempts to take a lock that another process holds.
 _LOCK_POLL = 0.05
 
-#: Seconds to wait for another process that compiles.  A kernel takes at most 20 s of CPU, on a crowded machine ten minutes, but a
-#: scheduler may suspend the process that compiles it for hours, and then it keeps its lock.
+#: Seconds to wait for another process that compiles.  The slowest kernel takes about 30 s of CPU, on a crowded machine ten
+#: minutes, but a scheduler may suspend the process that compiles it for hours, and then it keeps its lock.
 _LOCK_PATIENCE = 900.0
 
 

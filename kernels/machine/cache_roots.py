@@ -54,11 +54,13 @@ def explain_unusable(folder: Path) -> str | None:
 
 
 def _warn_refused(folder: Path, why: str) -> None:
+    """Warn that a folder is not used although it could be written."""
     warn_once(f"compiled kernels are not kept in {folder}: it {why}")
 
 
 @functools.cache
 def choose_folder(tag: str) -> Path | None:
+    """Return the folder ``tag`` of the first root that can be written, made if needed; None, with a warning, if none can be."""
     for named in list_cache_roots():
         root = Path(os.path.realpath(named))
         for folder in (root, root / tag):

@@ -20,6 +20,7 @@ import numpy as np
 #: Attributes in which a compiled function, an intrinsic and a kernel hold the Python function that they were made from.
 _WRAPPED_ATTRIBUTES = ("py_func", "_defn", "_pyfunc", "function")
 
+#: Types whose ``repr`` is equal in every process and differs for different values.
 _PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
 
 
@@ -104,6 +105,7 @@ def _format_class(kind: type, inside: tuple[type, ...]) -> list[tuple[str, str]]
 
 
 def _format_values(values: Any, inside: tuple[type, ...]) -> str | None:
+    """Return the text of a collection as ``format_value`` does, with the items of sets and mappings sorted."""
     inner = [format_value(part, inside) for part in (values.items() if isinstance(values, Mapping) else values)]
     known = [part for part in inner if part is not None]
     if len(known) < len(inner):
@@ -118,6 +120,7 @@ def _iter_names(code: CodeType) -> Iterator[str]:
 
 
 def _iter_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a function's code and the codes of all functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -125,6 +128,7 @@ def _iter_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _read_instructions(function: FunctionType) -> tuple[set[str], set[str]]:
+    """Return the names of the globals, and of the attributes, that a function or a function inside it reads."""
     names, attributes = set(), set()
     for code in _iter_codes(function.__code__):
         for step in dis.get_instructions(code):
@@ -187,6 +191,9 @@ def iter_compiled_functions(
     counts : callable
         Whether all values that functions of a named module use are included.  For other modules only values passed to the
         function are included: its closure, its defaults, and globals that are not those of its module.
+    declared : callable, optional
+        Returns a text of a compiled function's declaration, which is included among the values of its callers.  Names are then
+        collected without telling globals from attributes, which is faster and may include more values.
     """
     waiting = [function for root in roots if (function := unwrap_function(root)) is not None]
     seen: set[int] = set()

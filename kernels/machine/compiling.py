@@ -22,12 +22,14 @@ WARN_SECONDS = 5.0
 class Compilation:
     """A kernel that is compiled, or that another process compiles while this one waits."""
 
-    name: str
+    name: str  #: the kernel's subject, module and function, as ``Kernel.label``
     holder: str = ""  #: the other process, such as ``process 77 on node1``; empty while this process compiles
-    begun: float = field(default_factory=time.monotonic)
+    begun: float = field(default_factory=time.monotonic)  #: when it began, by ``time.monotonic``
 
 
 _present: Compilation | None = None
+
+#: Number of contexts of ``report_compilations`` that are open.
 _reporters = 0
 
 

@@ -69,4 +69,5 @@ def reject_forbidden_calls(dispatcher: Any) -> None:
 
 
 def _iter_callees(result: Any) -> Any:
+    """Return the functions that the machine code of a compile result defines or calls."""
     return result.library._final_module.functions

@@ -359,9 +359,10 @@ def _emit_closeness(b: Any, t: Any, x: Any) -> Any:
 
 @operation(same_type, _emit_closeness)
 def closeness(x: Any) -> Any:
-    """Return 0 in lanes without a set bit, 1 or 2 in lanes with one or two, and a larger number in the others.
+    """Return 0 in lanes without a set bit, 1 or 2 in lanes with one or two set bits, and a larger number in the others.
 
-    It is the number of set bits where the target counts them at once, and else a third less work for 32 bits.
+    Where the target counts bits at once, it is the number of set bits.  Elsewhere lanes with two set bits get 1 as well, for a
+    third less work for 32 bits.
     """
     return np.bitwise_count(x).astype(x.dtype)
 

@@ -60,31 +60,34 @@ def _list_entries(dispatcher: Any, args: tuple[Any, ...]) -> list[CacheEntry]:
 
 @global_compiler_lock
 def _save_block(compiled: Any, entry: CacheEntry) -> None:
-    library, made = compiled.library, compiled.fndesc
+    """Store a block's intermediate code with what its callers need: its descriptor and its signature.  Raises OSError."""
+    library, descriptor = compiled.library, compiled.fndesc
     *_, bitcode = library.serialize_using_bitcode()
     separate = [each.name for each in library._final_module.functions if each.name in SEPARATE_SYMBOLS]
-    made.typemap = made.calltypes = None  # neither is needed for a call, and numba does not store them either
-    write_file(entry.index, serialize.dumps((bitcode, separate, made, compiled.signature)), 0o600)
+    descriptor.typemap = descriptor.calltypes = (
+        None  # neither is needed for a call, and numba does not store them either
+    )
+    write_file(entry.index, serialize.dumps((bitcode, separate, descriptor, compiled.signature)), 0o600)
     entry.write_checksums()
 
 
 def _load_block(dispatcher: Any, entry: CacheEntry) -> Any:
     """Declare a stored block to numba, and return the key under which callers find it."""
-    bitcode, separate, made, signature = pickle.loads(read_regular_file(entry.index))  # noqa: S301  (its checksum is right)
+    bitcode, separate, descriptor, signature = pickle.loads(read_regular_file(entry.index))  # noqa: S301  (its checksum is right)
     context = dispatcher.targetctx
-    library = context.codegen().create_library(made.qualname)
+    library = context.codegen().create_library(descriptor.qualname)
     library._final_module = binding.parse_bitcode(bitcode)
     mark_without_machine_code(library)
     SEPARATE_SYMBOLS.update(separate)
     key = functools.partial(dispatcher.py_func)
-    context.insert_user_function(key, made, [library])
+    context.insert_user_function(key, descriptor, [library])
     dispatcher.add_overload(
         compiler.compile_result(
             target_context=context,
             typing_context=dispatcher.typingctx,
             library=library,
             entry_point=key,
-            fndesc=made,
+            fndesc=descriptor,
             signature=signature,
             type_annotation="",
             objectmode=False,

@@ -30,7 +30,7 @@ class WordBuffer(NamedTuple):
     """The random words of a block, sampled sixteen at a time until the buffer is full."""
 
     words: Words
-    spare: Words  #: (32): scratch memory
+    spare: Words  #: (32): sixteen words in order, before they are stored
     drawn: Ints  #: (1): number of words sampled
 
 
@@ -118,12 +118,15 @@ def has_exact_pair(state, mask):
 
 @block
 def has_pair_within(state, mask):
-    """Whether two faults differ only in dimensions of ``mask``, of at most two dimensions."""
-    lowest = mask & (~mask + ONE)
-    if lowest == mask:
+    """Whether two faults differ only in dimensions of ``mask``, of at most two dimensions.
+
+    The search tests each dimension before its pairs, except for {0, 1}.  So for another pair no two faults are known to
+    differ in one of its dimensions alone, and only the exact pair is tested.
+    """
+    if mask & (~mask + ONE) == mask:  # one dimension
         return has_exact_pair(state, mask)
     if mask == np.uint64(3) and (has_exact_pair(state, ONE) or has_exact_pair(state, np.uint64(2))):
-        return True  # this pair is tested before its dimensions
+        return True
     return has_exact_pair(state, mask)
 
 

@@ -152,6 +152,8 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
 
 
 class PartitionWorkspace(NamedTuple):
+    """Scratch memory of a kernel's call."""
+
     params: Floats  #: parameters of the point
     samples: sieve.Samples
     queue: sieve.Queue  #: trials that the filter does not decide, by their labels alone

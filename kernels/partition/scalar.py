@@ -48,7 +48,7 @@ def make_search(meets: Any) -> Any:
 
     @block
     def search_pair(faults, n):
-        if n >= 2 and not meets(faults, np.uint64(3)):
+        if n >= 2 and not meets(faults, np.uint64(3)):  # {0, 1} decides most trials
             return np.int64(0), np.int64(1), True
         alone = np.uint64(0)
         for i in range(n):
@@ -77,7 +77,7 @@ def make_search(meets: Any) -> Any:
 class FaultList(NamedTuple):
     """A trial's distinct faults as a list."""
 
-    labels: Words
+    labels: Words  #: the faults, in the order of sampling
     count: Any  #: int64 (1): number of faults
     seen: LabelSet  #: scratch memory for masked labels, if there are many
     draws: Draws
@@ -122,6 +122,7 @@ search_listed = make_search(has_listed_pair)
 
 @scratch
 def set_up(params):
+    """Return a list of faults for trials at (n, f) = params."""
     return fault_list_for(np.int64(params[N]), np.int64(params[F]))
 
 

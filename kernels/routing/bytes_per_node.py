@@ -24,14 +24,18 @@ _UNSAFE, _REACHED = np.uint8(4), np.uint8(128)
 
 
 class Marks(NamedTuple):
+    """The faults and ends of one trial; they take the place of ``Faults`` in the rules."""
+
     n: I64
-    marks: Bytes  #: (2^n) OPEN, FAULTY or unsafe
-    near: Bytes  #: (2^n) numbers of faulty and unsafe neighbours
-    nodes: Ints32  #: (2^n) a list of nodes: faulty and unsafe ones, or those that a search has reached
-    ends: Ints32  #: (2) s and t
+    marks: Bytes  #: (2^n): OPEN, FAULTY or _UNSAFE
+    near: Bytes  #: (2^n): numbers of faulty and unsafe neighbours
+    nodes: Ints32  #: (2^n): a list of nodes, either the faulty and unsafe ones or those that a search has reached
+    ends: Ints32  #: (2): s and t
 
 
 class Workspace(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     n: I64
     k: I64
     f: I64
@@ -42,6 +46,7 @@ class Workspace(NamedTuple):
 
 @scratch
 def marks_for(n):
+    """Return scratch memory for the marks of Q_n."""
     nodes = np.int64(1) << n
     return Marks(
         n, np.empty(nodes, np.uint8), np.empty(nodes, np.uint8), np.empty(nodes, np.int32), np.empty(2, np.int32)
@@ -50,6 +55,7 @@ def marks_for(n):
 
 @scratch
 def set_up(params):
+    """Return scratch memory for trials at (n, f, 0, k) = params."""
     n, k = np.int64(params[N]), np.int64(params[K])
     return Workspace(n, k, np.int64(params[F]), marks_for(n), search_scratch_for(k), np.int64(0))
 
@@ -98,6 +104,7 @@ def find_distance(faults, s, t, n, refused):
 
 @block
 def _find_shortest_length(faults, s, t, n, cube):
+    """Return the length of a shortest nonfaulty path; ``cube``, the memory of other kernels for that, is not used."""
     return find_distance(faults, s, t, n, FAULTY)
 
 
@@ -109,11 +116,13 @@ def _is_same_subcube(faults, s, t):
 
 @block
 def blocked(faults, x, bit):
+    """Whether the neighbour of node ``x`` in the dimension ``bit`` is faulty."""
     return faults.marks[x ^ bit] == FAULTY
 
 
 @block
 def is_closed(faults, x):
+    """Whether node ``x`` is faulty or unsafe."""
     return faults.marks[x] != OPEN
 
 
@@ -138,6 +147,7 @@ _finish_trial = make_trial_finisher(
 
 @block
 def run_byte_trial(key, t, params, scratch, tally):
+    """Run and tally a trial at (n, f, 0, k) = params."""
     faults = scratch.faults
     mark_nodes(key, t, scratch.n, scratch.f, faults.marks, faults.nodes, faults.ends)
     safe = mark_unsafe_nodes(faults, scratch.f) < faults.marks.size

@@ -27,6 +27,7 @@ _MOST_COMPARED = 4000
 
 
 def _is_faster_in_lanes(n: int, f: int) -> bool:
+    """Whether lanes of trials are faster than one trial at a time."""
     most = _MOST_IN_LANES[has_avx512()]
     if n < len(most):
         return f <= most[n]

@@ -34,7 +34,7 @@ def _single_bits(x, zero):
 
 @block(always=True)
 def _open_dims1(mirrored, difference, zero, f, lanes):
-    """Return the dimensions of which ROUTE1(1) takes the lowest."""
+    """Return the reversed dimensions of which ROUTE1(1) takes the lowest: to nonfaulty nodes nearer to t."""
     faulty = zero
     for i in range(f):
         x = simd.load(mirrored, 2 * i * lanes) ^ difference
@@ -44,7 +44,7 @@ def _open_dims1(mirrored, difference, zero, f, lanes):
 
 @block(always=True)
 def _open_dims3(mirrored, difference, zero, f, lanes):
-    """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
+    """Return the reversed dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
     faulty = zero
     closed = zero
     for i in range(f):
@@ -95,8 +95,8 @@ def _same_subcube_lanes(cells, masks, f, lanes):
 def route_lanes(work, by_route1, by_route3, lanes):
     """Route trials of the queue's first vector, which is closed: some by ROUTE1, some by ROUTE3.
 
-    For k > 1 ROUTE1 is left to scalar code.
-    Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.
+    Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.  For k > 1 all
+    trials of ROUTE1 are left.
     """
     cells, masks, mirrored, f = work.queue.cells, work.masks, work.mirrored, work.f
     difference = _store_reversed(cells, masks, mirrored, f, lanes)
@@ -108,5 +108,5 @@ def route_lanes(work, by_route1, by_route3, lanes):
 
 @block(always=True)
 def skip_routes(work, by_route1, by_route3, lanes):
-    """Do nothing: replaces ``route_lanes`` in kernels with few messages to route."""
+    """Leave all trials to scalar code: replaces ``route_lanes`` in kernels with few messages to route."""
     return by_route1, by_route3, by_route1 & ~by_route1

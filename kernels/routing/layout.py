@@ -14,6 +14,7 @@ MAX_SEARCHED_DIMENSION = 12
 
 
 def _route_counters(name: str) -> tuple[Counter, ...]:
+    """Return the counters of the routes of one algorithm."""
     title = f"{name.upper()} routes"
     return (
         Counter(f"{name}_delivered", f"{title} delivered"),
@@ -29,6 +30,7 @@ def _route_counters(name: str) -> tuple[Counter, ...]:
 
 
 def _longer_counter(name: str) -> Counter:
+    """Return the counter of an algorithm's routes that are longer than needed."""
     return Counter(
         f"{name}_above_shortest", f"delivered {name.upper()} routes longer than the shortest feasible path (n <= 12)"
     )
@@ -38,6 +40,7 @@ _LIMIT = Counter("route2_limit", "ROUTE2 routes cut off: the searches would expa
 
 
 def _active_counter(name: str) -> Counter:
+    """Return the counter of an algorithm's deliveries in trials with an active node."""
     return Counter(f"{name}_delivered_active", f"{name.upper()} routes delivered in trials with an active node")
 
 

@@ -56,6 +56,7 @@ def is_faulty_node(world, x):
 
 @block(always=True)
 def _is_blocked(world, x, bit):
+    """Whether the neighbour of node ``x`` in the dimension ``bit`` is faulty."""
     return is_faulty_node(world, x ^ bit)
 
 
@@ -68,7 +69,7 @@ class RatePoint(NamedTuple):
 
     limit: U64  #: ``nodes.threshold`` of the rate
     whole: U64  #: mask of all dimensions
-    k: I64
+    k: I64  #: the k of ROUTE1(k) and ROUTE2(k)
 
 
 class Messages(NamedTuple):
@@ -88,11 +89,12 @@ class Batch(NamedTuple):
     messages: Messages
     ended_rest: Words  #: dimensions left of the messages that cannot continue
     ended_numbers: Words  #: their numbers
-    search: SearchScratch
+    search: SearchScratch  #: for messages that scalar code routes
 
 
 @scratch
 def batch_for(k):
+    """Return scratch memory for batches of BATCH trials."""
     rows = np.zeros((7, BATCH + 16), np.uint64)
     messages = Messages(rows[0], rows[1], rows[2], rows[3], rows[4])
     return Batch(pair_arrays(), messages, rows[5], rows[6], search_scratch_for(k))

@@ -6,9 +6,9 @@ from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 from ..routing.dispatch import expect_close_pairs, is_for_lanes
 from ..routing.layout import MAX_SEARCHED_DIMENSION
 
-#: Faults of Q_13, Q_14, ... and of larger cubes than these up to which lanes are faster than one trial at a time, with AVX-512 or
-#: without.  With more faults nearly all trials have two faults within distance 2, or there are too many pairs to compare.
-#: Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
+#: Faults of Q_13, Q_14, ... up to which lanes are faster than one trial at a time, with AVX-512 or without.  The last number
+#: holds for all larger cubes, too.  With more faults nearly all trials have two faults within distance 2, or there are too many
+#: pairs to compare.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
 _MOST_IN_LANES_OF_LARGE = {
     True: (48, 50, 65, 80, 85, 95, 120, 150, 185, 230, 290, 350, 450, 600, 800, 1050, 1350, 1700, 3500),
     False: (36, 40, 52, 65, 65, 70, 85, 105, 135, 170, 220, 280, 350, 460, 590, 770, 1000, 1250, 2900),
@@ -40,6 +40,7 @@ def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[
     return choose_kernel
 
 
+#: Conditions on (n, f, links).
 _KERNELS = {
     "scalar.ROUTING_RULES_SINGLE": serve_any_point,
     "bytes_per_node.ROUTING_RULES_BYTES": lambda n, f, links: not links and n <= MAX_SEARCHED_DIMENSION,

@@ -53,9 +53,11 @@ DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
-    scratch: Scratch
+    """Scratch memory of a kernel's call."""
+
+    scratch: Scratch  #: for trials that are evaluated one at a time
     params: Floats  #: parameters of the point
-    f: I64
+    f: I64  #: number of faulty nodes
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials with close faults: labels and ends
     masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube

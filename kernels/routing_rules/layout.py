@@ -48,6 +48,7 @@ def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
+    """Return the counters of a rule's routes."""
     rule = name.upper()
     return (
         Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
@@ -63,6 +64,7 @@ def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
 
 
 def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
+    """Return the counters of a rule: of its routes, its refusals, and the paths that it misses."""
     rule = name.upper()
     return (
         *_route_counters(name),

@@ -40,27 +40,30 @@ _a1, _dfs, _sidetrack = make_bounded_rules(_blocked_bits)
 
 
 class Scratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     pairs: Pairs
-    search: SearchScratch
-    seen: LabelSet
-    came: Words
+    search: SearchScratch  #: for ROUTE1
+    seen: LabelSet  #: the nodes that DFS has visited
+    came: Words  #: bits that A1 has left to correct, or by which DFS reached the nodes on its path
     results: Ints  #: result of each of BLIND_RULES
 
 
 @scratch
 def set_up(n):
-    deep = np.int64(1) << min(n, np.int64(17))
+    """Return scratch memory for trials in Q_n."""
+    capacity = np.int64(1) << min(n, np.int64(17))  # DFS visits at most DFS_HOPS + 1 nodes
     return Scratch(
         pair_arrays(),
         search_scratch_for(np.int64(1)),
-        label_set(deep),
-        np.zeros(deep, np.uint64),
+        label_set(capacity),
+        np.zeros(capacity, np.uint64),
         np.zeros(len(BLIND_RULES), np.int64),
     )
 
 
 @block
-def _first_path(world, s, t):
+def _simulate_route(world, s, t):
     """Route by ROUTE: return the Hamming distance, or LOST if a node on the first path is faulty."""
     u = s
     while u != t:
@@ -83,7 +86,7 @@ def _evaluate_trial(key, world, s, t, n, trial, scratch, tally):
     whole = (ONE << np.uint64(n)) - ONE
     h = popcount(s ^ t)
     results = scratch.results
-    results[_ROUTE] = _first_path(world, s, t)
+    results[_ROUTE] = _simulate_route(world, s, t)
     if results[_ROUTE] == h:
         results[_ROUTE1], results[_A1], results[_DFS] = h, h, h
     else:

@@ -63,16 +63,16 @@ def stride(d):
 @scratch
 def safety_status_for(n, f, links):
     """Return scratch memory for safety statuses in Q_n with ``f`` faulty nodes and ``links`` faulty links."""
-    deep = min(n, np.int64(MOST_PLANE_DIMENSIONS))
-    whole = stride(deep)
-    several = min((f + links) // 2 + 1, np.int64(1) << deep)
+    largest = min(n, np.int64(MOST_PLANE_DIMENSIONS))
+    plane_words = stride(largest)
+    several = min((f + links) // 2 + 1, np.int64(1) << largest)
     return SafetyStatus(
         np.full((2, f + links + 16), -1, np.int64),
         np.zeros((2, f + links + 16), np.int64),
-        np.empty(2 * deep * (whole + 8 * several), np.uint64),
+        np.empty(2 * largest * (plane_words + 8 * several), np.uint64),
         np.zeros(1, np.int64),
-        np.zeros(whole, np.uint64),
-        np.zeros(whole * deep if links else 0, np.uint64),
+        np.zeros(plane_words, np.uint64),
+        np.zeros(plane_words * largest if links else 0, np.uint64),
         np.full((2, 2), -1, np.int64),
         np.empty((2, MOST_LISTED_NODES), np.uint64),
         np.empty((2, MOST_LISTED_NODES), np.uint64),
@@ -81,7 +81,7 @@ def safety_status_for(n, f, links):
 
 @block(always=True)
 def forget_safety_status(status, faults):
-    """Begin a trial: discard all planes and lists."""
+    """Discard all planes and lists, at the beginning of a trial."""
     status.used[0] = 0
     status.listed[0, 0] = status.listed[1, 0] = -1
     for i in range(faults.size[3]):
@@ -187,7 +187,7 @@ def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
 
 @block
 def _next_plane(status, d, size, at, k, kind):
-    """Write plane k + 1 after plane k at ``at``; return whether all further planes are equal to it.
+    """Write plane k + 1 after plane k, which begins at ``at``; return whether all further planes are equal to it.
 
     Levels are final when a plane equals the one before.  Vectors are final when all nonfaulty nodes are in a plane, because then
     no node has more than k faulty neighbours.
@@ -271,7 +271,7 @@ def _list_index(status, kind, x):
 
 @block(always=True)
 def _record_missing(status, kind, x, k):
-    """Record that node x is not in plane k + 1, if so; return whether it is a new record, and False if the list is full."""
+    """Record that node x is not in plane k + 1, if so; return whether the record is new, and whether the list has space."""
     e = _list_index(status, kind, x)
     count = status.listed[kind, 1]
     if e < count and status.lacks[kind, e] >> np.uint64(k + 1) & ONE:

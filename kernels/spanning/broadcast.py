@@ -15,7 +15,7 @@ from ..machine import bits
 from ..machine.array_types import Ints
 from ..machine.jit import block, kernel, scratch
 
-#: Values of ``parent`` that are not parents.
+#: Values of ``parent`` that are not parents: at the root of a tree, and at a node that is not in it.
 ROOT = np.int64(-1)
 ABSENT = np.int64(-2)
 
@@ -162,12 +162,12 @@ def count_steps(n, d, packets, source, fault, g):
             _write_rooted_tree(n, i, source, g.parent)
         else:
             _write_light_tree(n, d, i, source, fault, g.dims, g.parent, False)
-        high = tree_height(g.parent, source, fault)
-        if high < 0 or not _claim_links(g.parent, g.used):
+        height = tree_height(g.parent, source, fault)
+        if height < 0 or not _claim_links(g.parent, g.used):
             return np.int64(-1)
         own_packets = (packets - i + trees - 1) // trees
         if own_packets > 0:
-            out = max(out, own_packets - 1 + high)
+            out = max(out, own_packets - 1 + height)
     return out
 
 
@@ -183,20 +183,20 @@ def single_tree_and_bound(n, packets, source, fault):
     farthest node (S10).  One faulty node makes no path longer: nodes at distance two or more have several shortest paths without
     common inner nodes.
     """
-    far = np.int64(0)
-    last = np.int64(0)
-    first = np.int64(0)
+    farthest = np.int64(0)
+    last_arrival = np.int64(0)  # the latest least step at which some node has all packets
+    last_departure = np.int64(0)  # the least step in which the last packet leaves the source
     for v in range(np.int64(1) << n):
         if v != fault:
             distance = bits.popcount(np.uint64(v ^ source))
             degree = n - (1 if fault >= 0 and bits.popcount(np.uint64(v ^ fault)) == 1 else 0)
-            alone = (packets + degree - 1) // degree
-            far = max(far, distance)
+            node_steps = (packets + degree - 1) // degree  # to pass all packets over the links of node v
+            farthest = max(farthest, distance)
             if v == source:
-                first = alone
+                last_departure = node_steps
             else:
-                last = max(last, distance - 1 + alone)
-    return packets - 1 + far, max(first + far - 1, last)
+                last_arrival = max(last_arrival, distance - 1 + node_steps)
+    return packets - 1 + farthest, max(last_departure + farthest - 1, last_arrival)
 
 
 @kernel("boolean(int64, int64, int64, boolean, int64[::1])")

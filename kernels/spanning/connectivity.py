@@ -7,7 +7,8 @@ lambda <= delta, the smallest degree, is trivial.  Most trials end when lambda >
 
 1. Nodes joined by a link that is on delta - 1 nonfaulty squares are joined by delta link-disjoint paths.  So a cut below delta
    does not divide a class of nodes connected by such links.  The largest class is the core.
-2. A node with ``best`` neighbours in the core or next to it has as many link-disjoint paths into the core, and joins it.
+2. Let ``best`` be the least upper bound of lambda so far, at first delta.  A node with ``best`` neighbours in the core or next to
+   it has as many link-disjoint paths into the core, and joins it.
 3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) = popcount(0) + ... +
    popcount(k - 1) links inside, and k delta - 2 g(k) >= delta for 1 <= k < 2^delta).  If fewer nodes are left outside the core,
    lambda is known.
@@ -43,7 +44,7 @@ class NonfaultyGraph(NamedTuple):
     links: Words  #: (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
     strong: Words  #: (n, words): those nodes whose link is in no cut below delta
     flow: Words  #: (n, words): tails of the directed links that carry flow
-    came: Words  #: (n, words): nodes that a search reached across each dimension
+    came: Words  #: (n, words): nodes that the last search reached first across each dimension
     core: Words  #: scratch: a set of nodes
     part: Words  #: scratch: a set of nodes
     near: Words  #: scratch: a set of nodes
@@ -89,6 +90,7 @@ def _at_least_mask(a, b, c, d, least):
 
 @block
 def _count_nodes(nodes):
+    """Return the number of nodes in a set."""
     out = np.int64(0)
     for w in range(nodes.size):
         out += popcount(nodes[w])
@@ -189,15 +191,15 @@ def _find_core(g):
     for w in range(word_count):
         g.near[w] = g.nodes[w]
         g.core[w] = ZERO
-    left = _count_nodes(g.nodes)
+    remaining = _count_nodes(g.nodes)
     best = np.int64(0)
-    while left > best:
+    while remaining > best:
         for w in range(word_count):
             g.part[w] = ZERO
         set_node(g.part, _first_node(g.near))
         _flood_component(g.strong, g.part)
         size = _count_nodes(g.part)
-        left -= size
+        remaining -= size
         for w in range(word_count):
             g.near[w] &= ~g.part[w]
             if size > best:
@@ -226,9 +228,9 @@ def _grow_core(g, least):
                 a = b = c = d = ZERO
                 for k in range(n):
                     a, b, c, d = _add_bit(a, b, c, d, neighbour_word(g.near, w, k) & g.links[k, w])
-                more = out & _at_least_mask(a, b, c, d, least)
-                g.core[w] |= more
-                grown |= more
+                joining = out & _at_least_mask(a, b, c, d, least)
+                g.core[w] |= joining
+                grown |= joining
         if grown == ZERO:
             return left
 
@@ -300,11 +302,11 @@ def edge_connectivity(g):
     while True:  # no cut of fewer than ``best`` links divides the core
         if _grow_core(g, best) < np.int64(1) << delta:
             return best, delta, flows
-        beside = ZERO
+        next_to_core = ZERO
         for w in range(g.nodes.size):
             g.part[w] = g.near[w] & ~g.core[w]
-            beside |= g.part[w]
-        if beside == ZERO:
+            next_to_core |= g.part[w]
+        if next_to_core == ZERO:
             return np.int64(0), delta, flows
         target = _first_node(g.part)
         best = min(best, _max_flow(g, target, best))

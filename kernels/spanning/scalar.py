@@ -1,4 +1,4 @@
-"""The trials of both studies: sample a fault set, build trees or find the edge connectivity, and tally."""
+"""The trials of the studies ``edst-broadcast`` (build trees) and ``edge-disjoint-trees`` (find the edge connectivity)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ class BroadcastPoint(NamedTuple):
     """The axes of ``edst-broadcast``, in their order."""
 
     n: I64
-    d: I64
-    packets: I64
+    d: I64  #: distance of the faulty node from the source, 0 for no faulty node
+    packets: I64  #: number of packets
 
 
 @block
 def read_broadcast_point(params):
+    """Return the :class:`BroadcastPoint` of a kernel's parameters."""
     return BroadcastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
 def set_up_broadcast(params):
+    """Return scratch memory for trials of ``edst-broadcast``."""
     return broadcast_workspace_for(read_broadcast_point(params).n)
 
 
@@ -123,25 +125,29 @@ class TreesPoint(NamedTuple):
     """The axes of ``edge-disjoint-trees``, in their order."""
 
     n: I64
-    f: I64
-    links: I64
+    f: I64  #: number of faulty nodes
+    links: I64  #: number of faulty links
 
 
 @block
 def read_trees_point(params):
+    """Return the :class:`TreesPoint` of a kernel's parameters."""
     return TreesPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 class TreesScratch(NamedTuple):
+    """Scratch memory of trials of ``edge-disjoint-trees``."""
+
     graph: NonfaultyGraph
-    rows: Rows
-    links: LinkDraws
+    rows: Rows  #: for sampling nodes
+    links: LinkDraws  #: for sampling links
     lower: Words  #: lower ends of the faulty links
     dims: Words  #: dimensions of the faulty links
 
 
 @scratch
 def set_up_trees(params):
+    """Return scratch memory for trials of ``edge-disjoint-trees``."""
     n, _, links = read_trees_point(params)
     return TreesScratch(
         graph_for(n),

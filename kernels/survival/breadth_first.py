@@ -23,16 +23,19 @@ _PAIRS = SURVIVAL.counter("pairs")
 
 
 class Workspace(NamedTuple):
-    network: I64  #: place in ``SLOTS``
+    """Scratch memory of trials on one network."""
+
+    network: I64  #: index of the network in ``SLOTS``
     n: I64
     f: I64
-    marks: Bytes  #: (2^n) of the nodes
-    queue: Ints32  #: (2^n) nodes in the order of the search
-    ends: Ints32  #: (2) s and t, if there are two nonfaulty nodes
+    marks: Bytes  #: (2^n): OPEN, REACHED or FAULTY
+    queue: Ints32  #: (2^n): nodes in the order of the search
+    ends: Ints32  #: (2): s and t, if there are two nonfaulty nodes
 
 
 @scratch
 def set_up(params):
+    """Return scratch memory for trials at (network, n, f, 0) = params."""
     n = np.int64(params[1])
     nodes = np.int64(1) << n
     return Workspace(
@@ -46,19 +49,22 @@ def set_up(params):
 
 
 def _make_search(step: Any, slots: Any) -> Any:
-    """Return the block ``find_events(work, ends)``: the four events of COMPARED_EVENTS in a network, as bits."""
+    """Return the block ``find_events(work, ends)``: the four events of COMPARED_EVENTS in a network, as bits.
+
+    The network is given by blocks ``step(index, v, d, n)`` and ``slots(index, n)``, as in ``cube/tables.py``.
+    """
 
     @block
-    def reach(work, start):
-        """Reach the component of a node and return its number of nodes."""
+    def mark_component(work, start):
+        """Mark the nodes of the component of ``start`` as REACHED, and return their number."""
         marks, queue = work.marks, work.queue
         queue[0], marks[start] = start, REACHED
         at, count = np.int64(0), np.int64(1)
-        many = slots(work.network, work.n)
+        slot_count = slots(work.network, work.n)
         while at < count:
             v = np.int64(queue[at])
             at += 1
-            for d in range(many):
+            for d in range(slot_count):
                 w = step(work.network, v, np.int64(d), work.n)
                 if marks[w] == OPEN:
                     marks[w] = REACHED
@@ -69,52 +75,56 @@ def _make_search(step: Any, slots: Any) -> Any:
     @block
     def find_events(work, ends):
         marks = work.marks
-        parts, isolated, pair = np.int64(0), np.int64(0), False
+        components, isolated, st_connected = np.int64(0), np.int64(0), False
         if ends:
-            parts, isolated = np.int64(1), np.int64(reach(work, np.int64(work.ends[0])) == 1)
-            pair = marks[work.ends[1]] == REACHED
+            components, isolated = np.int64(1), np.int64(mark_component(work, np.int64(work.ends[0])) == 1)
+            st_connected = marks[work.ends[1]] == REACHED
         for v in range(marks.size):
             if marks[v] == OPEN:
-                isolated += reach(work, np.int64(v)) == 1
-                parts += 1
+                isolated += mark_component(work, np.int64(v)) == 1
+                components += 1
         for v in range(marks.size):
             if marks[v] == REACHED:
                 marks[v] = OPEN
-        extra_1 = parts > 1 and isolated == 0
-        return np.int64(parts == 1) | np.int64(isolated == 0) << 1 | np.int64(extra_1) << 2 | np.int64(pair) << 3
+        connected, extra_1 = np.int64(components == 1), np.int64(components > 1 and isolated == 0)
+        return connected | np.int64(isolated == 0) << 1 | extra_1 << 2 | np.int64(st_connected) << 3
 
     return find_events
 
 
 @block
-def _flip(network, v, d, n):
+def _hypercube_step(network, v, d, n):
+    """Return the neighbour of node v across dimension d."""
     return v ^ (np.int64(1) << d)
 
 
 @block
-def _count_dimensions(network, n):
+def _hypercube_slots(network, n):
+    """Return the number of slots of the hypercube."""
     return n
 
 
-_find_in_cube = _make_search(_flip, _count_dimensions)
+_find_in_cube = _make_search(_hypercube_step, _hypercube_slots)
 
 
 @block
-def _tally_events(work, ends, own, cube, tally):
+def _tally_events(ends, own, cube, tally):
+    """Tally the events of a trial in the network, ``own``, and in the hypercube, ``cube``, as bits."""
     tally[_PAIRS] += ends == 2
     for i in range(4):
-        has, cube_has = (own >> i) & 1, (cube >> i) & 1
-        tally[_COUNTS[i]] += has
-        tally[_CUBE[i]] += cube_has
-        tally[_DIFFS[i]] += has - cube_has
-        tally[_DIFFERS[i]] += has != cube_has
+        own_event, cube_event = (own >> i) & 1, (cube >> i) & 1
+        tally[_COUNTS[i]] += own_event
+        tally[_CUBE[i]] += cube_event
+        tally[_DIFFS[i]] += own_event - cube_event
+        tally[_DIFFERS[i]] += own_event != cube_event
 
 
 @block
 def _trial_in_cube(key, t, params, scratch, tally):
+    """Count a trial on the hypercube, which is compared with itself."""
     ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
     found = _find_in_cube(scratch, ends)
-    _tally_events(scratch, ends, found, found, tally)
+    _tally_events(ends, found, found, tally)
 
 
 _find_in_network = _make_search(named_step, named_slots)
@@ -122,8 +132,9 @@ _find_in_network = _make_search(named_step, named_slots)
 
 @block
 def _trial_in_network(key, t, params, scratch, tally):
+    """Count a trial on a named network and on the hypercube with the same faulty nodes."""
     ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
-    _tally_events(scratch, ends, _find_in_network(scratch, ends), _find_in_cube(scratch, ends), tally)
+    _tally_events(ends, _find_in_network(scratch, ends), _find_in_cube(scratch, ends), tally)
 
 
 #: ``params`` of both kernels is (index of the network, n, f, 0); the first takes the hypercube alone.

@@ -394,7 +394,7 @@ def make_links_trial(note: Any, with_sizes: bool) -> Any:
 
 
 def make_curve_kernel(trial: Any, variant: str, scratch_for: Any = curve_scratch_for, **cached: Any) -> Any:
-    """Return the kernel that counts a block ``trial(key, t, work)`` in its scratch memory."""
+    """Return the kernel that counts the trials of a block ``trial(key, t, work)``, which writes its states to ``work``."""
 
     @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def curve(key, first, stop, params, tally):
@@ -413,9 +413,11 @@ def make_curve_kernel(trial: Any, variant: str, scratch_for: Any = curve_scratch
     return curve
 
 
+#: Trials in which nodes, or links, of any network fail.
 NODES_TRIAL = make_nodes_trial(False, note_state)
 LINKS_TRIAL = make_links_trial(note_state, with_sizes=True)
 
+#: Kernels of failing nodes of the hypercube, failing nodes of other networks, and failing links.
 CURVE_HYPERCUBE = make_curve_kernel(make_nodes_trial(True, note_state), "hypercube")
 CURVE_NODES = make_curve_kernel(NODES_TRIAL, "nodes")
 CURVE_LINKS = make_curve_kernel(LINKS_TRIAL, "links")

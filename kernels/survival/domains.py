@@ -112,6 +112,8 @@ def number_switches(n, table):
 
 
 class DomainDraws(NamedTuple):
+    """Scratch memory to sample failed domains; made by ``domain_draws_for``."""
+
     numbers: Words  #: numbers of eight trials' domains, 8 per position
     sampled: I64  #: number of distinct domains sampled: those that fail, or those that work if these are fewer
     ready: I64  #: number of positions that are sampled in lanes: enough for nearly all trials
@@ -191,7 +193,8 @@ def find_board_size(numbers, domain_count):
 def _fail_boards(alive, works, numbers, size, planes):
     """Remove the nodes of failed boards from ``alive``, and count nodes per lane in binary digits, the rows of ``planes``.
 
-    With boards of one ``size`` those that had failed before are counted, else the others.  Returns the number of digits.
+    If all boards have one ``size``, the nodes of failed boards that had failed before are counted, else (``size`` 0) the nodes
+    that fail only now.  Returns the number of digits.
     """
     used = np.int64(0)
     for v in range(numbers.shape[0]):

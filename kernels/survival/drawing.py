@@ -3,8 +3,8 @@
 Row v of an array, 8 words, has bit t of a group of 512 trials set if node or link v is nonfaulty.  Trial t of a group is bit t &
 63 of word t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
 
-Sampling follows ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and N4.  The exception are rates from
-1/64 on, whose binary digits are sampled for 64 trials at a time (``_draw_dense``).
+Sampling follows ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and N4.  An exception are rates from 1/64 on, whose binary
+digits are sampled for 64 trials at a time (``_draw_dense``).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class DrawingWorkspace(NamedTuple):
     slices: Words  #: one word per node for each 64 trials
     place: Words  #: 512 entries: position in each trial's sequence at which its pair begins
     labels: Words  #: one trial's nodes
-    draws: Draws
-    link_draws: LinkDraws
+    draws: Draws  #: scratch memory to sample one trial's nodes
+    link_draws: LinkDraws  #: scratch memory to sample one trial's links
 
 
 class RateSampling(NamedTuple):
@@ -102,6 +102,7 @@ def empty_row_index(n):
 
 @block(always=True)
 def _fill_rows(rows, count, ground):
+    """Write the word ``ground`` to all words of ``count`` rows."""
     for v in range(count):
         simd.store(rows, 8 * v, simd.splat(ground))
 
@@ -336,12 +337,8 @@ def _draw_dense(key, group, sampling, digits, tails, rows):
     _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
     count = np.int64(0)
     for v in range(0, sampling.size, 8):
-        works_even, equal_even, works_odd, equal_odd = (
-            full,
-            full,
-            full,
-            full,
-        )  # of the rows v, v + 2, ... and v + 1, v + 3, ...
+        # of the rows v, v + 2, ... and v + 1, v + 3, ...
+        works_even = equal_even = works_odd = equal_odd = full
         for i in range(decisive - 1, -1, -1):
             half = np.uint64(4 * v + i)
             even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))

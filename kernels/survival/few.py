@@ -77,6 +77,8 @@ def _close_fault_lanes(labels, at, counts, lanes, f, least):
 
 
 def _make_kernel(lanes: int, word: Any) -> Kernel:
+    """Return the kernel with ``lanes`` trials per vector, whose labels have the type ``word``."""
+
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def sparse_survival(key, first, stop, params, tally):
         """Run trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
@@ -111,5 +113,6 @@ def _make_kernel(lanes: int, word: Any) -> Kernel:
     return sparse_survival
 
 
+#: Kernels for n <= 8 and n <= 16.
 SURVIVAL_FEW_8 = _make_kernel(64, np.uint8)
 SURVIVAL_FEW_16 = _make_kernel(32, np.uint16)

@@ -39,6 +39,7 @@ class HittingPoint(NamedTuple):
 
 @block
 def _read_point(params):
+    """Return the :class:`HittingPoint` of a kernel's parameters."""
     return HittingPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
@@ -88,6 +89,8 @@ def _round_time(time):
 
 
 def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
+    """Return the kernel for a trial of ``curve`` on the network, and one on the hypercube."""
+
     @kernel(TRIALS_SIGNATURE, variant=variant)
     def hitting(key, first, stop, params, tally):
         """Count trials of the network, ``own``, and of the hypercube, ``cube``, if their failures are ``paired``."""
@@ -127,6 +130,7 @@ _HYPERCUBE, _NODES, _LINKS = (
     make_links_trial(_note_first, with_sizes=False),
 )
 
+#: Kernels of failing nodes of other networks, failing nodes of the hypercube, and failing links.
 HITTING_NODES = _hitting_kernel(_NODES, _HYPERCUBE, "nodes")
 HITTING_HYPERCUBE = _hitting_kernel(_HYPERCUBE, _HYPERCUBE, "hypercube")
 HITTING_LINKS = _hitting_kernel(_LINKS, _LINKS, "links")

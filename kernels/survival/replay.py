@@ -84,13 +84,13 @@ def sample_pair(key, t, n, f, alive):
 def sample_survival_rate(key, t, n, rate, link_rate, table):
     """Return the results of ``sample_survival`` for nodes and links that fail at rates; nodes ascending, links by number."""
     nodes = np.int64(1) << n
-    numbers, many = number_links(table, n)
+    numbers, link_count = number_links(table, n)
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
     workspace = drawing.drawing_workspace_for(n, np.int64(-1))
-    sampling, link_sampling = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(many, link_rate)
+    sampling, link_sampling = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(link_count, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, sampling, rows, workspace)
-    works = np.empty(8 * many, np.uint64)
+    works = np.empty(8 * link_count, np.uint64)
     drawing.draw_links_by_rate(key, group, n, link_sampling, numbers, works, workspace)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
@@ -99,9 +99,9 @@ def sample_survival_rate(key, t, n, rate, link_rate, table):
         if rows[8 * v + word] & bit == ZERO:
             labels[f] = v
             f += 1
-    dead = np.empty(many, np.int64)
+    dead = np.empty(link_count, np.int64)
     k = np.int64(0)
-    for number in range(many):
+    for number in range(link_count):
         if works[8 * number + word] & bit == ZERO:
             dead[k] = number
             k += 1

@@ -1,4 +1,8 @@
-"""Survival trials one at a time: the counts of ``lanes``, and also components and the distance from s to t."""
+"""Survival trials one at a time: the counts of ``lanes``, and also components and the distance from s to t.
+
+Each trial samples its faults once, and searches the network and, under the same faults, the hypercube.  The hypercube can have
+the same faulty links only if each of its links has its name and number in the network too; otherwise it is not *compared*.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +24,27 @@ from .drawing import propose_links
 from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, LENGTH_BINS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS
 
+#: Distance without faults that is not computed yet; all distances are smaller.
 _NOT_SEARCHED = np.uint8(255)
 
-_LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("components"), PARTS.counter("some")
+_LARGEST, _COMPONENTS, _SOME = PARTS.moments("largest"), PARTS.moments("components"), PARTS.counter("some")
 _REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
 _LENGTH_INTACT, _LENGTH_BINS = PARTS.counter("length_intact"), PARTS.counter("length_bins")
-_BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("distance_diff")
-_EXTRA, _PARTS_AT_LEAST = (
+_BOTH, _BOTH_LENGTH = PARTS.counter("both"), PARTS.moments("both_length")
+_LENGTH_DIFF = PARTS.moments("distance_diff")
+_EXTRA, _COMPONENTS_AT_LEAST = (
     PARTS.family("extra_{}", EXTRA_NODES),
     PARTS.family("at_least_{}_components", LEAST_COMPONENTS),
 )
 _SECOND = PARTS.moments("second")
-_JOINED, _JOINED_GAIN = PARTS.moments("connected_pairs"), PARTS.moments("connected_pairs_diff")
-_MOST_PARTS = PARTS.maximum("components")
+_CONNECTED_PAIRS, _CONNECTED_PAIRS_DIFF = PARTS.moments("connected_pairs"), PARTS.moments("connected_pairs_diff")
+_MOST_COMPONENTS = PARTS.maximum("components")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
-_GAINS = SURVIVAL.family("{}_diff", COMPARED_EVENTS)
+_DIFFS = SURVIVAL.family("{}_diff", COMPARED_EVENTS)
 _DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
-_DEFINED = SURVIVAL.counter("pairs")
+_PAIRS = SURVIVAL.counter("pairs")
 
 
 class SurvivalPoint(NamedTuple):
@@ -67,9 +73,11 @@ class SearchNetwork(NamedTuple):
 
 
 class SurvivalScratch(NamedTuple):
+    """Scratch memory of trials on one network."""
+
     faults: Faults
-    own: SearchNetwork
-    cube: SearchNetwork
+    own: SearchNetwork  #: the network
+    cube: SearchNetwork  #: the hypercube
     same: bool  #: whether the network is the hypercube
     numbered: NumberedLinks  #: the links of the network
     compared: bool  #: whether the hypercube has the same faults
@@ -80,11 +88,11 @@ class SurvivalScratch(NamedTuple):
 class SearchResult(NamedTuple):
     """Results of one trial in one network."""
 
-    parts: I64  #: number of components
+    components: I64  #: number of components
     largest: I64  #: nodes of the largest component
     second: I64  #: nodes of the second largest component
     smallest: I64  #: nodes of the smallest component
-    joined: I64  #: number of pairs of nodes in one component
+    connected_pairs: I64  #: number of pairs of nodes in one component
     isolated: I64  #: number of isolated nodes
     length: I64  #: links from s to t; -1 if there is no path, or no pair
 
@@ -98,26 +106,26 @@ def _search_components(n, faults, net):
         net.length[v] = OPEN
     for i in range(count):
         net.length[np.int64(faults.labels[i])] = FAULTY
-    parts = largest = second = isolated = joined = np.int64(0)
+    components = largest = second = isolated = connected_pairs = np.int64(0)
     smallest = nodes
     length = np.int64(-1)
     if ends.size:
         largest = search_nodes(net.table, net.cut, np.int32(ends[0]), net.length, net.queue)
-        parts += 1
+        components += 1
         smallest = largest
-        joined = largest * (largest - 1) // 2
+        connected_pairs = largest * (largest - 1) // 2
         isolated += largest == 1
         length = max(np.int64(net.length[np.int64(ends[1])]), np.int64(-1))
     for v in range(nodes):
         if net.length[v] == OPEN:
             size = search_nodes(net.table, net.cut, np.int32(v), net.length, net.queue)
-            parts += 1
+            components += 1
             isolated += size == 1
             second = max(second, min(largest, size))
             largest = max(largest, size)
             smallest = min(smallest, size)
-            joined += size * (size - 1) // 2
-    return SearchResult(parts, largest, second, smallest, joined, isolated, length)
+            connected_pairs += size * (size - 1) // 2
+    return SearchResult(components, largest, second, smallest, connected_pairs, isolated, length)
 
 
 @block
@@ -153,6 +161,7 @@ def _copy_cuts(own, cube, n):
 
 @block
 def _draw_faults(key, t, n, scratch):
+    """Sample the faults of trial ``t`` for the network, and for the hypercube if it is compared."""
     draw(key, t, n, scratch.faults)
     if scratch.links:
         draw_cuts(key, t, n, scratch.links, scratch.numbered, scratch.own.cut, scratch.link_draws)
@@ -162,6 +171,7 @@ def _draw_faults(key, t, n, scratch):
 
 @block
 def _intact_distance(net, s, t):
+    """Return the distance from s to t without faults; overwrites the results of the last search."""
     if net.intact[s, t] == _NOT_SEARCHED:
         for v in range(net.length.size):
             net.length[v] = OPEN
@@ -172,7 +182,8 @@ def _intact_distance(net, s, t):
 
 
 def _make_set_up(intact: bool) -> Any:
-    rows_of = 1 if intact else 0
+    """Return the set-up of trials, with memory for distances without faults if ``intact`` is set."""
+    has_intact = 1 if intact else 0
     tabulate = make_tabulate(named_step)
 
     @scratch
@@ -185,23 +196,23 @@ def _make_set_up(intact: bool) -> Any:
             np.zeros(nodes if links else 0, np.uint64),
             np.empty(nodes, np.int32),
             np.empty(nodes, np.int32),
-            np.full((nodes * rows_of, nodes * rows_of), _NOT_SEARCHED),
+            np.full((nodes * has_intact, nodes * has_intact), _NOT_SEARCHED),
         )
 
     @scratch
     def set_up(params):
         point = read_point(params)
-        index, n, f, k = point.network, point.n, np.int64(point.faults), np.int64(point.links)
+        index, n, f, links = point.network, point.n, np.int64(point.faults), np.int64(point.links)
         ends = 2 if (np.int64(1) << n) - f >= 2 else 0
-        own = network_for(index, n, k)
+        own = network_for(index, n, links)
         return SurvivalScratch(
             faults_for(n, f, np.int64(0), ends),
             own,
-            network_for(np.int64(0), n, k),
+            network_for(np.int64(0), n, links),
             index == 0,
             number_all_links(own.table, n),
-            k == 0 or is_matched(own.table, n) or contains_hypercube(own.table, n),
-            k,
+            links == 0 or is_matched(own.table, n) or contains_hypercube(own.table, n),
+            links,
             link_draws_for(np.int64(0)),
         )
 
@@ -209,21 +220,22 @@ def _make_set_up(intact: bool) -> Any:
 
 
 @block
-def _count_parts(t, own, cube, compared, intact, tally):
+def _tally_components(t, own, cube, compared, intact, tally):
+    """Tally the results of a trial in the network and in the hypercube; ``intact`` is the distance without faults from s to t."""
     add_quantity(tally, _LARGEST, own.largest)
-    add_quantity(tally, _PARTS, own.parts)
-    tally[_SOME] += own.parts > 0
-    offer(tally, _MOST_PARTS, own.parts, t)
+    add_quantity(tally, _COMPONENTS, own.components)
+    tally[_SOME] += own.components > 0
+    offer(tally, _MOST_COMPONENTS, own.components, t)
     for i in range(2):
-        tally[_EXTRA[i]] += own.parts > 1 and own.smallest > EXTRA_NODES[i]
-        tally[_PARTS_AT_LEAST[i]] += own.parts >= LEAST_COMPONENTS[i]
+        tally[_EXTRA[i]] += own.components > 1 and own.smallest > EXTRA_NODES[i]
+        tally[_COMPONENTS_AT_LEAST[i]] += own.components >= LEAST_COMPONENTS[i]
     add_quantity(tally, _SECOND, own.second)
-    add_quantity(tally, _JOINED, own.joined)
+    add_quantity(tally, _CONNECTED_PAIRS, own.connected_pairs)
     if compared:
-        gain = own.joined - cube.joined
-        tally[_JOINED_GAIN.total] += gain
-        add_wide(tally, _JOINED_GAIN.squares, np.uint64(gain * gain))
-        tally[_JOINED_GAIN.nonzero] += gain != 0
+        difference = own.connected_pairs - cube.connected_pairs
+        tally[_CONNECTED_PAIRS_DIFF.total] += difference
+        add_wide(tally, _CONNECTED_PAIRS_DIFF.squares, np.uint64(difference * difference))
+        tally[_CONNECTED_PAIRS_DIFF.nonzero] += difference != 0
     if own.length < 0:
         return
     tally[_REACHED] += 1
@@ -233,14 +245,14 @@ def _count_parts(t, own, cube, compared, intact, tally):
     tally[_LENGTH_INTACT] += own.length * intact
     if cube.length < 0:
         return
-    gain = own.length - cube.length
     tally[_BOTH] += 1
     add_quantity(tally, _BOTH_LENGTH, own.length)
-    add_quantity(tally, _GAIN, gain)
+    add_quantity(tally, _LENGTH_DIFF, own.length - cube.length)
 
 
 @block
-def _parts_trial(key, t, params, scratch, tally):
+def _components_trial(key, t, params, scratch, tally):
+    """Count a trial of ``survival-components``."""
     n = read_point(params).n
     faults = scratch.faults
     _draw_faults(key, t, n, scratch)
@@ -249,39 +261,40 @@ def _parts_trial(key, t, params, scratch, tally):
     intact = np.int64(0)
     if own.length >= 0:
         intact = _intact_distance(scratch.own, np.int64(faults.ends[0]), np.int64(faults.ends[1]))
-    _count_parts(t, own, cube, scratch.compared, intact, tally)
+    _tally_components(t, own, cube, scratch.compared, intact, tally)
 
 
 @block
 def _verdict_of(found):
     """Return the verdicts in the order of COMPARED_EVENTS (N5)."""
     return (
-        np.int64(found.parts == 1),
+        np.int64(found.components == 1),
         np.int64(found.isolated == 0),
-        np.int64(found.parts > 1 and found.isolated == 0),
+        np.int64(found.components > 1 and found.isolated == 0),
         np.int64(found.length >= 0),
     )
 
 
 @block
 def survival_trial(key, t, params, scratch, tally):
+    """Count a trial of ``survival``."""
     n = read_point(params).n
     _draw_faults(key, t, n, scratch)
     own = _verdict_of(_search_components(n, scratch.faults, scratch.own))
     cube = own
     if scratch.compared and not scratch.same:
         cube = _verdict_of(_search_components(n, scratch.faults, scratch.cube))
-    tally[_DEFINED] += (np.int64(1) << n) - scratch.faults.size[0] >= 2
+    tally[_PAIRS] += (np.int64(1) << n) - scratch.faults.size[0] >= 2
     for i in range(4):
         tally[_COUNTS[i]] += own[i]
         if scratch.compared:
             tally[_CUBE[i]] += cube[i]
-            tally[_GAINS[i]] += own[i] - cube[i]
+            tally[_DIFFS[i]] += own[i] - cube[i]
             tally[_DIFFERS[i]] += own[i] != cube[i]
 
 
 set_up_survival = _make_set_up(False)
 
 #: ``params`` of both kernels is (index of the network, n, f, K), n <= 12 for the first.
-SURVIVAL_COMPONENTS = trials_kernel(_make_set_up(True), _parts_trial)
+SURVIVAL_COMPONENTS = trials_kernel(_make_set_up(True), _components_trial)
 SURVIVAL_SINGLE = trials_kernel(set_up_survival, survival_trial)

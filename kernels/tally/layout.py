@@ -135,6 +135,15 @@ class Layout:
     ----------
     *entries : Counter, Moments or Maximum
         Names are unique among the counters, including the counters of Moments, and among the maxima.
+
+    Attributes
+    ----------
+    counters : tuple of Counter
+        All counters in the order of their slots, with those of Moments.
+    maxima : tuple of Maximum
+        All maxima in the order of their slots, which follow the slots of the counters.
+    size : int
+        Number of slots of one point's tally.
     """
 
     def __init__(self, *entries: Counter | Moments | Maximum) -> None:
@@ -155,6 +164,7 @@ class Layout:
 
     @staticmethod
     def _place(places: dict[str, int], name: str, at: int, slots: int) -> int:
+        """Give a name the ``slots`` slots from ``at`` on; return the next free slot.  Raises ParameterError for a repeat."""
         if name in places:
             raise ParameterError(f"{name} stands twice in the layout")
         places[name] = at

@@ -1,4 +1,4 @@
-"""The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once; with FAULT words.
+"""The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once, and their FAULT words.
 
 FAULT[u][k] is set iff the link of u in dimension k is dead (Leu & Kuo, R1 and R19).  So FAULT is symmetric, and the list
 determines the faulty links of a tree.  The words tell which links are listed already, whether a node is isolated, and the sink.
@@ -42,6 +42,8 @@ def read_point(params):
 
 
 class DeadLinks(NamedTuple):
+    """The dead links of one trial; made by ``dead_links_for``."""
+
     fault_words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits

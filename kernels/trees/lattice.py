@@ -80,8 +80,10 @@ class SubcubeLattice(NamedTuple):
 
 
 class OptimalTreeScratch(NamedTuple):
+    """Scratch memory of a kernel's call."""
+
     dead: DeadLinks
-    workspace: OrderWorkspace
+    workspace: OrderWorkspace  #: for FIND_TREE and TOP_DOWN
     lattice: SubcubeLattice
 
 
@@ -302,6 +304,7 @@ def count_optimal(n, t, count, scratch, lanes, filled, tally):
 
 @scratch
 def optimal_tree_scratch_for(n, links, f, lanes, zero):
+    """Return scratch memory for trials at (n, links, f), with lattices of ``lanes`` trials and values of the type of ``zero``."""
     return OptimalTreeScratch(
         dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), lattice_for(n, lanes, zero)
     )

@@ -21,6 +21,8 @@ _NONE = np.uint16(0xFFFF)
 
 
 class OrderWorkspace(NamedTuple):
+    """Scratch memory of ``find_order`` and ``find_top_down_order``."""
+
     low: Words16  #: lower ends of the links that still count
     bit: Words16  #: their dimensions, as single bits
     hits: Words16  #: dimension to whose COST each of these links contributes

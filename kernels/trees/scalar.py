@@ -1,4 +1,8 @@
-"""FIND_TREE's trials one at a time: the reference for lane kernels, the method for large cubes, the kernel of all fault sets."""
+"""FIND_TREE's trials one at a time: the reference for lane kernels, the method for large cubes, the kernel of all fault sets.
+
+*Dense* kernels, n <= 16, have FAULT words of all nodes.  The *sparse* kernel has lists and sets of the faults alone, so it serves
+any n.  It is faster under a few faults, and the only one above n = 16.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +45,11 @@ def count_tree(tally, t, faults, blocked):
     offer(tally, _MOST, faults, t)
 
 
-# ---------------------------------------------------------------- n <= 16
+# ---------------------------------------------------------------- dense: FAULT words of all nodes, n <= 16
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of trials for n <= 16."""
+    """Scratch memory of trials of the dense kernels."""
 
     dead: DeadLinks
     workspace: OrderWorkspace
@@ -76,11 +80,11 @@ def count_dense(n, t, count, scratch, tally):
 FIND_TREE_DENSE, FIND_TREE_SETS = make_kernels(set_up, count_dense)
 
 
-# ---------------------------------------------------------------- n > 16
+# ---------------------------------------------------------------- sparse: lists and sets of the faults, any n
 
 
 class SparseScratch(NamedTuple):
-    """Scratch memory of trials for n > 16: lists and sets, no array of all nodes."""
+    """Scratch memory of trials of the sparse kernel: lists and sets, no array of all nodes."""
 
     lower: Words  #: lower ends of the faulty links
     dims: Words  #: their dimensions
@@ -98,6 +102,7 @@ class SparseScratch(NamedTuple):
 
 @scratch
 def _set_up_sparse(params):
+    """Return scratch memory for trials at (n, links, f) = params."""
     n, links, f = read_point(params)
     size = links + n * f
     return SparseScratch(
@@ -117,7 +122,8 @@ def _set_up_sparse(params):
 
 
 @block
-def _list_dead(n, links, f, s):
+def _list_dead_links(n, links, f, s):
+    """List each dead link once: the links of faulty nodes, and faulty links between nonfaulty nodes; return their number."""
     count = np.int64(0)
     for i in range(f):
         add_label(s.faulty, s.nodes[i])
@@ -143,7 +149,7 @@ def _list_dead(n, links, f, s):
 
 @block
 def _first_sink(n, f, s):
-    """Return the smallest label that is not an end of a dead link; it exists because more than half of the nodes are not."""
+    """Return the smallest label that is not an end of a dead link; ALL_BITS if there is none."""
     v = ZERO
     while True:
         touched = has_label(s.ends, v)
@@ -161,14 +167,14 @@ def _first_sink(n, f, s):
 @block
 def _is_isolated(n, links, f, v, s):
     """Whether all links of a nonfaulty node are dead."""
-    ended = has_label(s.ends, v)
+    has_faulty_link = has_label(s.ends, v)  # perhaps to a faulty node
     for k in range(n):
         w = v ^ (ONE << np.uint64(k))
-        gone = f > 0 and has_label(s.faulty, w)
-        if ended and not gone and has_label(s.ends, w):
+        is_dead = f > 0 and has_label(s.faulty, w)
+        if has_faulty_link and not is_dead and has_label(s.ends, w):
             for i in range(links):
-                gone |= s.lower[i] == min(v, w) and s.dims[i] == np.uint64(k)
-        if not gone:
+                is_dead |= s.lower[i] == min(v, w) and s.dims[i] == np.uint64(k)
+        if not is_dead:
             return False
     return True
 
@@ -217,10 +223,11 @@ def _count_blocked(n, links, f, sink, count, s):
 
 @block
 def _count_sparse(key, t, params, scratch, tally):
+    """Sample and tally a trial at (n, links, f) = params."""
     n, links, f = read_point(params)
     distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.link_draws)
     draw_faults(key, t, n, f, scratch.nodes, scratch.node_draws)
-    count = _list_dead(n, links, f, scratch)
+    count = _list_dead_links(n, links, f, scratch)
     sink = _first_sink(n, f, scratch)
     if sink != bits.ALL_BITS:
         faults = _find_sparse_order(n, sink, count, scratch)
@@ -230,5 +237,5 @@ def _count_sparse(key, t, params, scratch, tally):
     clear_labels(scratch.faulty)
 
 
-#: Kernel of random trials for n > 16.
+#: Kernel of random trials with at most half of the nodes faulty, any n.
 FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _count_sparse)

@@ -64,9 +64,11 @@ _SUM_WORDS = 24
 
 
 class UnsafeWorkspace(NamedTuple):
-    key: U64
+    """Scratch memory of a kernel's call."""
+
+    key: U64  #: key of the point
     params: Floats  #: parameters of the point
-    samples: sieve.Samples
+    samples: sieve.Samples  #: labels of four vectors of trials
     queue: sieve.Queue  #: trials with faults within distance 2
     second: sieve.Queue  #: trials with a subcube of three to six dimensions
     third: sieve.Queue  #: trials with a subcube of seven or eight dimensions

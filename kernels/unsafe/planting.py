@@ -44,16 +44,18 @@ _HALF = np.uint64(32)
 
 
 class PlantingScratch(NamedTuple):
-    rows: Rows
+    """Scratch memory of importance-sampled trials at one point."""
+
+    rows: Rows  #: for sampling sixteen labels at a time
     low: Words32  #: low 32 bits of a trial's labels
     plants: Words  #: (8): word 0 of each of eight blocks of random words for PLANTS
     present: Ints  #: (1): first block of ``plants``; -1 at first
     masks: Words  #: the n + C(n, 2) masks of weight 1 and 2
     labels: Words  #: the faults, by position
-    seen: LabelSet
+    seen: LabelSet  #: the faults as a set
     base: Words  #: f + 16 entries: see ``subcubes.merge_faults``
     free: Words  #: likewise f + 16 entries
-    spare: CubeScratch
+    spare: CubeScratch  #: for the rounds inside subcubes
 
 
 @scratch
@@ -237,6 +239,7 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 
 @block
 def _run_trial(key, t, params, scratch, tally):
+    """Run and tally a trial at (n, f) = params, in full only if the low words do not show that it has one close pair alone."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     draw_low_words(key, t, n, f - 1, scratch)

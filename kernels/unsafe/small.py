@@ -187,7 +187,9 @@ def _smallest_trial(pack, start):
 
 
 class _SmallScratch(NamedTuple):
-    f: I64
+    """Scratch memory of a kernel's call."""
+
+    f: I64  #: number of faulty nodes
     size: I64  #: number of nodes of the cube
     count: Any  #: int64: number of labels to sample, of faulty nodes or, if fewer, of nonfaulty nodes
     stored: I64  #: number of words of each lane that are stored
@@ -198,6 +200,7 @@ class _SmallScratch(NamedTuple):
 
 @scratch
 def _small_scratch_for(n, f):
+    """Return scratch memory for f faulty nodes of Q_n, n <= 8."""
     size = np.int64(1) << n
     count = min(f, size - f)
     stored = 2 * count + 16  # hardly a trial needs more
@@ -234,6 +237,8 @@ def _count_nodes(dims, small, at, chosen, total, squares):
 
 
 def _make_kernel(dims: int) -> Kernel:
+    """Return the kernel for cubes with ``dims`` dimensions above the sixth."""
+
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
         """Count unsafe nodes and rounds over trials; see ``layout.UNSAFE_FRACTION`` for the tally."""

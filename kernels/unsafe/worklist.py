@@ -17,17 +17,20 @@ from ..machine.trials import trials_kernel
 from .entry import record_trial
 from .layout import F, N
 
-#: Bit of ``near`` that marks faulty nodes; the bits below it count the faulty and unsafe neighbours, up to 62.
+#: Bit of ``near`` that marks faulty nodes; the bits below it count the faulty and unsafe neighbours, at most n <= 20.
 _FAULTY = np.uint8(128)
 
 
 class Workspace(NamedTuple):
-    near: Bytes  #: (2^n) of each node; all zero between two trials
-    nodes: Ints32  #: (2^n) faulty nodes, then unsafe ones in the order of the rounds
+    """Scratch memory of trials at one point."""
+
+    near: Bytes  #: (2^n): number of faulty and unsafe neighbours, with _FAULTY; all zero between two trials
+    nodes: Ints32  #: (2^n): faulty nodes, then unsafe ones in the order of the rounds
 
 
 @scratch
 def set_up(params):
+    """Return scratch memory for trials at (n, f) = params."""
     nodes = np.int64(1) << np.int64(params[N])
     return Workspace(np.zeros(nodes, np.uint8), np.empty(nodes, np.int32))
 

@@ -1,6 +1,9 @@
 """Whether the channel dependency graph of a faulty cube has a cycle (A14), n <= 8.
 
-``fastcube/algorithms/channel_dependencies.py`` explains why these are all the arcs.
+An arc leads from a channel that a message may hold to a channel that it may then request.  D_H, D_L, buddies and ``flip`` are
+those of ``fastcube.kernels.multicasting.supercube``, and a node is 4 a + q, with its place q in supernode a.  With two virtual
+channels D_L uses copy 1 of the channels inside supernodes.  ``fastcube/algorithms/channel_dependencies.py`` explains why these
+are all the arcs.
 """
 
 from __future__ import annotations
@@ -19,14 +22,14 @@ _TWO = np.int64(2)
 
 
 class DependencyGraph(NamedTuple):
-    """A graph as lists of arcs."""
+    """A graph as one linked list of arcs per channel, from the arc added last to the first."""
 
-    head: Ints  #: last arc of each channel, or -1
-    waits: Ints  #: number of arcs into each channel
-    following: Ints  #: for each arc, the arc before it in the list of its channel
-    asked: Ints  #: for each arc, the channel at its end
+    last_arcs: Ints  #: the arc from each channel that was added last, or -1
+    arcs_into: Ints  #: number of arcs into each channel
+    earlier_arcs: Ints  #: for each arc, the arc added before it from the same channel, or -1
+    requested: Ints  #: for each arc, the channel to which it leads
     stack: Ints  #: channels to visit
-    arcs: Ints  #: one entry: number of arcs
+    arc_count: Ints  #: (1): number of arcs
 
 
 @scratch
@@ -47,13 +50,14 @@ def dependency_graph_for(n):
 
 
 @block
-def _add_arc(graph, c, d):
-    at = graph.arcs[0]
-    graph.arcs[0] = at + 1
-    graph.asked[at] = d
-    graph.following[at] = graph.head[c]
-    graph.head[c] = at
-    graph.waits[d] += 1
+def _add_arc(graph, held, requested):
+    """Add an arc from the channel ``held`` to the channel ``requested``; it may be there already."""
+    arc = graph.arc_count[0]
+    graph.arc_count[0] = arc + 1
+    graph.requested[arc] = requested
+    graph.earlier_arcs[arc] = graph.last_arcs[held]
+    graph.last_arcs[held] = arc
+    graph.arcs_into[requested] += 1
 
 
 @block
@@ -67,49 +71,53 @@ def _add_across_arcs(graph, v, fault, n, copy):
 
 @block
 def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
-    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q) and at its detours' buddies."""
+    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q) and at its detours' buddies.
+
+    Labels are complemented for D_L, so that a message always moves to larger ones.  With ``unicast`` only the arcs of
+    messages to a single destination are added.
+    """
     v = a << 2 | q
     fault = np.int64(net.fault[a])
     here = a ^ flip
-    entered = False
+    is_entered = False  # whether a message can come from an earlier supernode
     for k in range(n - 2):
-        to = here ^ ((_TWO << k) - 1)
-        p = (to ^ flip) << 2 | q
-        if to > here:
-            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy's channel to the channel of p's buddy
+        neighbour = here ^ ((_TWO << k) - 1)
+        p = (neighbour ^ flip) << 2 | q
+        if neighbour > here:
+            if (net.fault[neighbour ^ flip] >> q) & 1:  # from the buddy's channel to the channel of p's buddy
                 step = buddy_step(q, fault)
                 _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
             continue
-        if (net.fault[to ^ flip] >> q) & 1:
+        if (net.fault[neighbour ^ flip] >> q) & 1:
             continue
-        entered = True
-        came = channel_number(p, 2 + k, n, copy)
+        is_entered = True
+        held = channel_number(p, 2 + k, n, copy)
         for j in range(2):
             if (fault >> (q ^ (1 << j))) & 1 == 0:
-                _add_arc(graph, came, channel_number(v, np.int64(j), n, copy))
+                _add_arc(graph, held, channel_number(v, np.int64(j), n, copy))
         limit = np.int64(1) << (n - 2)  # goals of a unicast are labels below it, up to p's next shortcut
         for i in range(n - 2):
-            other = to ^ ((_TWO << i) - 1)
-            if here < other < limit:
-                limit = other
+            next_shortcut = neighbour ^ ((_TWO << i) - 1)
+            if here < next_shortcut < limit:
+                limit = next_shortcut
         for i in range(n - 2):
             beyond = here ^ ((_TWO << i) - 1)
             if beyond > here and (not unicast or beyond < limit):
                 if (net.fault[beyond ^ flip] >> q) & 1:
-                    _add_arc(graph, came, channel_number(v, buddy_step(q, fault) >> 1, n, copy))
+                    _add_arc(graph, held, channel_number(v, buddy_step(q, fault) >> 1, n, copy))
                 else:
-                    _add_arc(graph, came, channel_number(v, np.int64(2 + i), n, copy))
-    if entered:
+                    _add_arc(graph, held, channel_number(v, np.int64(2 + i), n, copy))
+    if is_entered:
         _add_across_arcs(graph, v, fault, n, copy)
 
 
 @block
 def build_graph(graph, net, n, unicast, copies):
     """Build the graph of a supercube with its faults, for one or two virtual channels."""
-    for c in range(graph.head.size):
-        graph.head[c] = -1
-        graph.waits[c] = 0
-    graph.arcs[0] = 0
+    for channel in range(graph.last_arcs.size):
+        graph.last_arcs[channel] = -1
+        graph.arcs_into[channel] = 0
+    graph.arc_count[0] = 0
     top = (_ONE << (n - 2)) - 1
     for a in range(np.int64(1) << (n - 2)):
         fault = np.int64(net.fault[a])
@@ -124,21 +132,21 @@ def build_graph(graph, net, n, unicast, copies):
 @block
 def is_cyclic(graph):
     """Whether the graph has a cycle: channels without an arc into them are removed until there are none."""
-    left = graph.head.size
+    remaining = graph.last_arcs.size
     count = np.int64(0)
-    for c in range(left):
-        if graph.waits[c] == 0:
-            graph.stack[count] = c
+    for channel in range(remaining):
+        if graph.arcs_into[channel] == 0:
+            graph.stack[count] = channel
             count += 1
     while count > 0:
         count -= 1
-        left -= 1
-        arc = graph.head[graph.stack[count]]
+        remaining -= 1
+        arc = graph.last_arcs[graph.stack[count]]
         while arc >= 0:
-            d = graph.asked[arc]
-            graph.waits[d] -= 1
-            if graph.waits[d] == 0:
-                graph.stack[count] = d
+            requested = graph.requested[arc]
+            graph.arcs_into[requested] -= 1
+            if graph.arcs_into[requested] == 0:
+                graph.stack[count] = requested
                 count += 1
-            arc = graph.following[arc]
-    return left > 0
+            arc = graph.earlier_arcs[arc]
+    return remaining > 0

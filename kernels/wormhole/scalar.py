@@ -1,4 +1,4 @@
-"""The trials of both studies, and the enumeration of fault sets.
+"""The trials of ``multicast-deadlock`` and ``multicast-wormhole``, and the enumeration of fault sets.
 
 ``multicast-deadlock`` tests whether the dependency graph of a random fault set has a cycle.  ``multicast-wormhole`` simulates
 random multicasts that start together and tests for deadlock, with three ways of sending.
@@ -55,17 +55,21 @@ _DEADLOCK_AXES = len(DeadlockPoint._fields)
 
 @block
 def read_deadlock_point(params):
+    """Return the :class:`DeadlockPoint` of a kernel's parameters."""
     return DeadlockPoint(np.int64(params[0]), np.int64(params[1]))
 
 
 class DeadlockScratch(NamedTuple):
+    """Scratch memory of trials of ``multicast-deadlock``."""
+
     faults: FaultList
-    net: Supercube
+    net: Supercube  #: the faults as seen from the supernodes of the partition
     graph: DependencyGraph
 
 
 @scratch
 def set_up_deadlock(params):
+    """Return scratch memory for trials of ``multicast-deadlock``."""
     n, f = read_deadlock_point(params)
     return DeadlockScratch(fault_list_for(n, f), supercube_for(n), dependency_graph_for(n))
 
@@ -96,6 +100,7 @@ def _count_cycles(n, scratch, tally):
 
 @block
 def deadlock_trial(key, t, params, scratch, tally):
+    """Sample and tally a trial of ``multicast-deadlock``."""
     n, _ = read_deadlock_point(params)
     draw_fault_list(key, t, n, scratch.faults)
     _count_cycles(n, scratch, tally)
@@ -132,25 +137,29 @@ class WormholePoint(NamedTuple):
     """The axes of ``multicast-wormhole``, in their order."""
 
     n: I64
-    f: I64
-    senders: I64
-    destinations: I64
+    f: I64  #: number of faulty nodes
+    senders: I64  #: number of multicasts
+    destinations: I64  #: number of destinations of each multicast
 
 
 @block
 def read_wormhole_point(params):
+    """Return the :class:`WormholePoint` of a kernel's parameters."""
     return WormholePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3]))
 
 
 class WormholeScratch(NamedTuple):
+    """Scratch memory of trials of ``multicast-wormhole``."""
+
     faults: FaultList
-    ends: MulticastEnds
-    net: Supercube
-    traffic: Traffic
+    ends: MulticastEnds  #: sources and destinations
+    net: Supercube  #: the faults as seen from the supernodes of the partition
+    traffic: Traffic  #: the messages under way
 
 
 @scratch
 def set_up_wormhole(params):
+    """Return scratch memory for trials of ``multicast-wormhole``."""
     n, f, senders, destinations = read_wormhole_point(params)
     # A multicast has at most one request per node that it enters and four at its source; a unicast has two per channel.
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
@@ -191,6 +200,7 @@ def has_deadlock_in_groups(scratch, cut, destinations, size, copies):
 
 @block
 def wormhole_trial(key, t, params, scratch, tally):
+    """Sample and tally a trial of ``multicast-wormhole``."""
     n, _, _, destinations = read_wormhole_point(params)
     faults, ends = scratch.faults, scratch.ends
     draw_multicasts(key, t, n, destinations, faults, ends)

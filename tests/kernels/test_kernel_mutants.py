@@ -122,6 +122,9 @@ EQUIVALENT = {
     " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
         "without faulty nodes the mutant only searches the hypercube instead"
     ),
+    "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
+        "the mutant only allocates more memory"
+    ),
     "trees.lattice_lanes.optimal_tree_lanes:"
     " scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))"
     " -> scratch = optimal_tree_scratch_for(n, links, np.int64(1), _LATTICE_LANES, np.uint8(0))": (
@@ -143,7 +146,6 @@ EQUIVALENT = {
     "routing_rules.whole_cube.workspace_for: ready = lane_places(n, f + 2) -> ready = lane_places(n, f - 2)": (
         "the mutant samples fewer labels, and evaluates more trials alone"
     ),
-    "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
 
 
