@@ -87,14 +87,16 @@ def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
     """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for at most one line."""
     if len(labels) < 2:
         return None
-    known, degrees = network_families(), set()
+    known, degrees, networks = network_families(), set(), set()
     for line in lines:
         for point in line.points:
             name = None if point is None else str(point.get("network"))
+            networks.add(name)
             degrees.add(known[name].degree(int(point["n"])) if point and name in known else None)
     many = _NUMBERS[len(labels)] if len(labels) < len(_NUMBERS) else len(labels)
     (one, *others) = degrees
-    kind = "that coincide" if one is None or others else f"of degree {one} that coincide"
+    differ = len(networks) == len(labels)  # lines of one network, such as two of its statistics, are not of a degree
+    kind = f"of degree {one} that coincide" if differ and one is not None and not others else "that coincide"
     end = ";" if any("," in label for label in labels) else ","
     names = fill_lines([*(label + end for label in labels[:-1]), labels[-1]], _NAMES_WIDTH)
     return "\n".join([f"{many} {kind}:", *names])
