@@ -126,9 +126,9 @@ def command(
     read: list[tuple[Source, Curve | Strata, Strata | None]] = []
     for source in sources:
         if source.results is None:
-            from ..exact.survival import exact_survival
+            from ..exact.survival import exact_probabilities
 
-            curve = read_curve(exact_survival(source.name, source.n).probabilities(source.what, stat))
+            curve = read_curve(exact_probabilities(source.name, source.n, source.what, stat))
         else:
             curve = read_curve(source.results, stat)
         compared = isinstance(curve, Strata) and source.name != "hypercube" and stat in ("connected", "extra_1")

@@ -183,7 +183,8 @@ def _draw_line(panel: Panel, line: Line, layer: float) -> None:
 def _draw_limits(panel: Panel) -> None:
     """Draw a bar at each limit and an arrow to the side of the value.
 
-    Limits at one place are drawn side by side.  If there is no space, a single grey mark stands for all of them.
+    Limits at one place are drawn side by side, each with the open marker of its line.  If there is no space, a single grey mark
+    stands for all of them.
     """
     found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
     for line in panel.measured_lines:
@@ -200,6 +201,12 @@ def _draw_limits(panel: Panel) -> None:
             many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
             shift = 0.0 if crowded else line.shift or (k - (len(marks) - 1) / 2) * step
             _draw_limit(panel, x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
+            if not crowded and len(panel.measured_lines) > 1:
+                look = line.look | {"fillstyle": "none", "linestyle": "none", "gid": "limit of a line", "zorder": 3}
+                panel.axes.plot([x], [y], label="_", **look, **_moved(panel, shift))
+        if len(marks) > 1:
+            text = "grey limit: of several lines" if crowded else "points side by side have one x"
+            panel.add_entry(text, linestyle="none")
 
 
 def _name_zeros(panel: Panel) -> None:

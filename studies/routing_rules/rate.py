@@ -43,7 +43,8 @@ def _notes(results: Results) -> list[str]:
     void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     return [
-        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); discarded trials: {void}"
+        f"cut off, at all points together: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops)",
+        f"discarded trials, at all points together: {void}",
     ]
 
 

@@ -86,6 +86,12 @@ def test_marks_at_one_place_stand_side_by_side():
     places = [tuple(np.round(mark.get_transform().transform(mark.get_xydata())[0])) for mark in marks]
     assert len(places) == len(set(places)) == 4 + 1 + 1
     assert [mark.get_color() for mark in marks][4:] == [style.GREY] * 2  # no room: one for all
+    own = artists(panel.axes, "limit of a line")
+    assert [(m.get_color(), m.get_marker()) for m in own] == [
+        (m.look["color"], m.look["marker"]) for m in panel.measured_lines
+    ]
+    legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+    assert {"grey limit: of several lines", "points side by side have one x"} <= {*legend}
     sheet = Sheet()
     panel = sheet.panel()
     for name in "abc":

@@ -171,10 +171,10 @@ def command(
     counterexample, is a misprint in our transcription, depends on the interpretation, is a number that is not reproduced, or is
     not decided.
 
-    PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim, or all claims of a fact by the fact's name in
-    the errata.  Verdicts are cached until a source file of the package changes.  A counterexample or an example is a few lines of Python in the names of
-    `import fastcube as fc`, with the value of the last one.  A claim marked [added] is a correction, a case of a vague remark,
-    or about an algorithm that the paper does not give.
+    PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim, or all claims of a fact
+    that the errata name.  Verdicts are cached until a source file of the package changes.  A counterexample or an example is a
+    few lines of Python in the names of `import fastcube as fc`, with the value of the last one.  A claim marked [added] is a
+    correction, a case of a vague remark, or about an algorithm that the paper does not give.
     """
     from fastcube.results.provenance import available_cpus
     from fastcube.running.progress import Progress
