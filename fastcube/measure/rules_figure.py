@@ -48,11 +48,14 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     """
     by, at = axis_of_faults(results)
     left, right = sheet.panels(2)
-    possible = {"no path exists": "reachable", "no path of H links exists": "hamming_path_exists"}
+    possible = {"no path of H links exists": "hamming_path_exists", "no path exists": "reachable"}
     if at["n"] > MAX_SEARCHED_DIMENSION:
         del possible["no path exists"]
     shown = {name: name.upper() if name in NAMES else name for name in names}
-    delivered = possible | {shown[name]: f"{name}_delivered" for name in names}
+    # Colours repeat after seven lines.  In this order lines of one colour are far from each other, whereas DFS, which loses only
+    # messages without a path, shares the entry of the last line.
+    delivered = {label: possible[label] for label in [*possible][:1]}
+    delivered |= {shown[name]: f"{name}_delivered" for name in names} | possible
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
         _plot_statistic(results, left, statistic, label, by, at, i, len(delivered))
         if label not in (*possible, "ROUTE"):  # ROUTE has no extra links

@@ -192,7 +192,8 @@ def _draw_limits(panel: Panel) -> None:
             if is_limit(e):
                 y = e.high if has_no_events(e) else e.low
                 place = found.setdefault((x, round(_PLACES * math.log10(y))), [])
-                place.append((line, y, has_no_events(e)))
+                if not any(line.look == other.look for other, *_ in place):  # lines that coincide share one mark
+                    place.append((line, y, has_no_events(e)))
     for (x, _), marks in found.items():
         step = min(_STEP, _free_width(panel, x) / len(marks))
         crowded = panel.owns_axes and len(marks) > 1 and step < _LEAST_STEP
