@@ -327,10 +327,10 @@ def test_a_search_finds_the_words_of_the_paper(capsys):
 
 
 @pytest.mark.parametrize(
-    "words", ["lin kuo deadlock", "wormhole routed deadlock", "wang_lin_kuo theorem-2", "theorem-2-graph"]
+    "text", ["lin kuo deadlock", "wormhole routed deadlock", "wang_lin_kuo theorem-2", "theorem-2-graph"]
 )
-def test_a_search_finds_papers_and_names(capsys, words):
-    assert "wang_lin_kuo theorem-2-graph (" in run_in_process(capsys, "claims", "--search", words)[1]
+def test_a_search_finds_papers_and_names(capsys, text):
+    assert "wang_lin_kuo theorem-2-graph (" in run_in_process(capsys, "claims", "--search", text)[1]
 
 
 def test_the_name_of_a_fact_stands_for_its_claims():

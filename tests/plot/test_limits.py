@@ -79,8 +79,8 @@ def test_marks_at_one_place_stand_side_by_side():
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
     panel.scale = "log"
-    for name in "abcd":
-        panel.series(name, [(0, FEW), (1, NONE), (2, NONE), (2.03, NONE)])
+    for name, events in zip("abcd", (3, 30, 100, 300), strict=True):
+        panel.series(name, [(0, proportion(events, 1000)), (1, NONE), (2, NONE), (2.03, NONE)])
     sheet.finish()
     marks = artists(panel.axes, LIMIT)
     places = [tuple(np.round(mark.get_transform().transform(mark.get_xydata())[0])) for mark in marks]
@@ -98,6 +98,16 @@ def test_marks_at_one_place_stand_side_by_side():
         panel.series(name, [(1, FEW)])
     sheet.finish()
     assert len({tuple(b.get_transform().transform(b.get_xydata())[0]) for b in artists(panel.axes, BAR)}) == 3
+
+
+def test_lines_that_coincide_share_the_mark_of_a_limit():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = "log"
+    for name in "ab":
+        panel.series(name, [(0, FEW), (1, NONE), (2, MANY)])
+    sheet.finish()
+    assert len(artists(panel.axes, LIMIT)) == 1
 
 
 @pytest.mark.slow
