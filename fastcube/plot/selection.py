@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from ..measure.binned import Distribution
 from ..measure.choice import Choice
-from ..measure.statistics import Distribution, Proportion, Statistic
+from ..measure.statistics import Proportion, Statistic
 from .style import line_style
 from .text import axis_text
 

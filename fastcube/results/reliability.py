@@ -27,10 +27,11 @@ from ..errors import (
     short_repr,
     suggest_name,
 )
+from ..measure.asymptotic import NormalMean
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
 from ..measure.goal import MOST_TRIALS
 from ..measure.registry import find_study, study, study_of
-from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
+from ..measure.statistics import Difference, Mean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
 from ..networks.family import Family, find_family, network_families

@@ -20,11 +20,12 @@ from ..errors import (
     short_repr,
     wrap_study_errors,
 )
+from ..measure.binned import Distribution
 from ..measure.estimate import UNDEFINED, Estimate
 from ..measure.goal import Goal
 from ..measure.grid import collect_values, values_text
 from ..measure.schema import Key, check_same
-from ..measure.statistics import Distribution, Statistic, Value
+from ..measure.statistics import Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
 from ..measure.tally import Tally
 from .columns import MAXIMA, Columns, Identity

@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import ParameterError, StudyError, count_text, suggest_name, wrap_study_errors
+from ..measure.binned import Distribution
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import find_study
 from ..measure.schema import RecordedMeasure
-from ..measure.statistics import Distribution, Mean
+from ..measure.statistics import Mean
 from ..measure.study import Notes
 from .export import columns_of
 from .results import Results

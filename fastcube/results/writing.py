@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ResultFileError, StudyError
+from ..measure.binned import Distribution
 from ..measure.names import (
     ENDINGS,
     PROVENANCE,
@@ -28,7 +29,6 @@ from ..measure.names import (
     value_dimension,
 )
 from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
-from ..measure.statistics import Distribution
 from ..measure.study import GENERATOR, Axis, Choice
 from .columns import Columns
 from .counts import check_counts

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..measure.binned import Quantile
 from ..measure.goal import Goal
-from ..measure.statistics import Quantile
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
 from ..results.hdf5 import MIN_COMPRESSED_SIZE
