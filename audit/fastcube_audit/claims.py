@@ -455,6 +455,12 @@ class ClaimRegistry:
     def __getitem__(self, name: str) -> Claim:
         """Return the claim ``name``.  Raises ParameterError, with the most similar name, if there is no such claim."""
         if name not in self._claims:
-            hint = suggest_name(name, self._claims) or f"; it has {', '.join(self._claims) or 'none'}"
+            known = dict.fromkeys([*self._claims, *(claim.fact for claim in self if claim.fact)])
+            hint = suggest_name(name, known) or f"; it has {', '.join(self._claims) or 'none'}"
             raise ParameterError(f"claim must be one of {self.paper}'s, got {name}{hint}")
         return self._claims[name]
+
+    def named(self, name: str) -> list[Claim]:
+        """Return the claim ``name``, or else all claims of the fact ``name``.  Raises ParameterError if there are none."""
+        about = [] if name in self._claims else [claim for claim in self if claim.fact == name]
+        return about or [self[name]]

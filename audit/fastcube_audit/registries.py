@@ -101,7 +101,9 @@ def claim_registries() -> dict[str, ClaimRegistry]:
 
 
 def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
-    """Return the claims of all registries, of one paper (or of a Python file with a ClaimRegistry), or the claim ``name`` of it.
+    """Return the claims of all registries, of one paper (or of a Python file with a ClaimRegistry), or those called ``name``.
+
+    A name is a claim's, or a fact's that several claims are about.
 
     With ``paper``, no other paper is imported.  Raises ParameterError, with the most similar name, if paper or claim is unknown.
     """
@@ -109,14 +111,14 @@ def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
         return [claim for registry in claim_registries().values() for claim in registry]
     if paper.endswith(".py"):
         registry = _registry_of_file(paper)
-        return [replace(claim, file=paper) for claim in (registry if name is None else [registry[name]])]
+        return [replace(claim, file=paper) for claim in (registry if name is None else registry.named(name))]
     if paper not in CLAIMS.points:
         known = [*CLAIMS.points, "a Python file"]
         raise ParameterError(
             f"paper must be {join_alternatives(known)}, got {plain_text(paper)}{suggest_name(paper, CLAIMS.points)}"
         )
     registry = CLAIMS.load(CLAIMS.point(paper)).registry()
-    return [*registry] if name is None else [registry[name]]
+    return [*registry] if name is None else registry.named(name)
 
 
 def _registry_of_file(path: str) -> ClaimRegistry:

@@ -131,8 +131,8 @@ def _title(report: Report) -> str:
 def find_claims(claims: Iterable[Claim], text: str) -> list[Claim]:
     """Return the claims that have each word of ``text``, in any case.
 
-    Their names, places, statements and corrections are searched, and the statements of the published results that they decide,
-    because a claim may say in exact words what its paper says in a common term.
+    Their papers, names, places, statements and corrections are searched, and the statements of the published results that they
+    decide, because a claim may say in exact words what its paper says in a common term.
     """
     wanted = text.casefold().split()
     published = {
@@ -146,7 +146,9 @@ def find_claims(claims: Iterable[Claim], text: str) -> list[Claim]:
 
     def contents(claim: Claim) -> str:
         stated = [statement for decided, statement in published.get(claim.paper, ()) if decided == claim.id]
-        return " ".join((claim.paper, claim.id, claim.where, claim.statement, claim.correction, *stated)).casefold()
+        about = (inventory(claim.paper).short, inventory(claim.paper).title) if claim.paper in papers() else ()
+        names = (claim.paper, *about, claim.id, claim.fact)
+        return " ".join((*names, claim.where, claim.statement, claim.correction, *stated)).casefold()
 
     return [claim for claim in claims if all(word in contents(claim) for word in wanted)]
 
@@ -266,8 +268,8 @@ GUIDE = (
     "additions of our interpretation. The appendix holds statements that fastcube added: corrections, cases of a vague remark, "
     "and statements about an algorithm that the paper does not give. A counterexample is a few lines of Python in the names of "
     "`import fastcube as fc`, with the value of the last line; it is the smallest one found. `fastcube claims PAPER ID` decides "
-    "one claim and shows all its cases. Our texts are machine transcriptions, in which single characters are confused, so a "
-    "fact that depends on one character says so, and refutes nothing."
+    "a fact or one claim, by the names that its entry gives, and shows all cases. Our texts are machine transcriptions, in which "
+    "single characters are confused, so a fact that depends on one character says so, and refutes nothing."
 )
 
 

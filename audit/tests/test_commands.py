@@ -61,7 +61,7 @@ def test_without_jinja_the_report_is_one_line_before_anything_is_computed(capsys
     assert (code, out, said) == (
         2,
         "",
-        "fastcube: reports need Jinja2 and matplotlib: pip install 'fastcube-audit[report]'\n",
+        "fastcube: reports need Jinja2 and matplotlib: pip install jinja2 matplotlib\n",
     )
     with pytest.raises(MissingDependencyError):
         fastcube_audit.reproduce("report", quick=True)

@@ -87,6 +87,24 @@ def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
         assert len(re.findall(rf"\]\(\w+\.md#{label}\) \|", pages["index"])) == 1
 
 
+def test_every_name_on_a_page_is_one_that_the_command_takes(pages):
+    """The names are the entry's fact and its claims, which ``fastcube claims PAPER NAME`` decides."""
+    labels = {f"errata-{paper}-{fact}".replace("_", "-"): (paper, fact) for paper, fact in first_claims()}
+    seen = set()
+    for page in pages.values():
+        for label, entry in re.findall(r'<a id="([\w-]+)"></a> (.*?)(?=<a id=|$)', page):
+            paper, fact = labels[label]
+            (head,) = re.findall(r"</span> [\w ]+</span>, `(\w+) ([\w-]+)`", entry)
+            assert head == (paper, fact)
+            facts = {claim.fact or claim.id for claim in registries.claims(paper, fact)}
+            assert facts == {fact}
+            for name in re.findall(r"(?:\*\*Statement\*\* \(| - )`([\w-]+)`", entry):
+                (claim,) = registries.claims(paper, name)
+                assert (claim.fact or claim.id) == fact, name
+                seen.add(claim.key)
+    assert ("wang_lin_kuo", "theorem-2-graph") in seen
+
+
 def test_refutations_come_before_misprints(pages):
     """On the pages, in the tables of the index, and in the document that the command prints."""
     document = markdown(REPORTS, ",".join(SHOWN))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -29,8 +31,13 @@ def test_numbers_of_claims():
 
 
 def test_numbers_of_the_report():
-    shown = len(resources.read_json("findings", "fastcube_audit.report")["weightiest"])
-    assert f"begins with the {NUMERALS[shown]} most important refutations" in read_page("report")
+    findings = resources.read_json("findings", "fastcube_audit.report")["weightiest"]
+    verdicts = json.loads((DOCS / "results" / "verdicts.json").read_text(encoding="utf-8"))
+    outcomes = Counter(verdicts[f"{finding['paper']} {finding['claim']}"]["outcome"] for finding in findings)
+    assert outcomes == {"refuted": 9, "depends": 1}
+    assert f"begins with the {NUMERALS[len(findings)]} most important findings, which are the nine" in read_page(
+        "report"
+    )
     limits = NUMERALS[int(agreement.NEAR)], NUMERALS[int(agreement.FAR)]
     assert "up to {} standard errors agrees and a difference of {} or more does not".format(*limits) in read_page(
         "report"

@@ -327,6 +327,23 @@ def test_a_search_finds_the_words_of_the_paper(capsys):
 
 
 @pytest.mark.parametrize(
+    "text", ["lin kuo deadlock", "wormhole routed deadlock", "wang_lin_kuo theorem-2", "theorem-2-graph"]
+)
+def test_a_search_finds_papers_and_names(capsys, text):
+    assert "wang_lin_kuo theorem-2-graph (" in run_in_process(capsys, "claims", "--search", text)[1]
+
+
+def test_the_name_of_a_fact_stands_for_its_claims():
+    assert [claim.id for claim in registries.claims("wang_lin_kuo", "theorem-2")] == [
+        "theorem-2-unicast",
+        "theorem-2-graph",
+    ]
+    assert [claim.id for claim in registries.claims("leu_kuo", "theorem-7")] == ["theorem-7"]
+    with pytest.raises(fc.ParameterError, match="got theorem-22; did you mean theorem-2"):
+        registries.claims("wang_lin_kuo", "theorem-22")
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--search", "no such words"), "search must be words of a claim, got 'no such words', which no claim has"),

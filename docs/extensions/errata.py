@@ -91,7 +91,7 @@ def entry_text(claims, heading, drawn):
         body = re.sub(r"^```py$", lambda code: _figures(next(cases)) + code[0], body, flags=re.MULTILINE)
     return (
         f'<a id="{_label(first["paper"], first["fact"])}"></a>\n\n## {heading}\n\n'
-        f"{badge(first['outcome'])}, `{first['fact']}`\n\n{body}"
+        f"{badge(first['outcome'])}, `{first['paper']} {first['fact']}`\n\n{body}"
     )
 
 

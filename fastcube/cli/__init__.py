@@ -141,7 +141,7 @@ class _Commands(click.Group):
         if not name.startswith("-") and not ctx.resilient_parsing and find_command_module(name) is None:
             if name in AUDIT_COMMANDS:
                 raise MissingDependencyError(
-                    f"fastcube {name} needs fastcube-audit: pip install fastcube-audit, or ./audit in a checkout"
+                    f"fastcube {name} needs fastcube-audit: in a checkout of fastcube, pip install -e ./audit"
                 )
             raise click.UsageError(f"No such command '{name}'{suggest_name(name, self.list_commands(ctx))}", ctx)
         if not name.startswith("-") and not ctx.resilient_parsing and not {"-h", "--help"} & {*args}:

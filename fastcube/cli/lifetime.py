@@ -51,7 +51,7 @@ def command(
     links.  The 95% intervals hold for any number of trials.  If failed nodes or links are repaired, use `fastcube reliability` at
     their unavailability.
     """
-    from ..exact.survival import exact_survival
+    from ..exact.survival import exact_probabilities
     from ..measure.grid import parse_number, parse_values
     from ..measure.study import Axis
     from ..results.lifetime import lifetime
@@ -62,7 +62,7 @@ def command(
     rows = [["network", "n", "quantity", "estimate"]]
     for source in read_sources(file, n, fail, unchecked, study):
         if source.results is None:
-            found = lifetime(exact_survival(source.name, source.n).probabilities(source.what, "first"), life)
+            found = lifetime(exact_probabilities(source.name, source.n, source.what, "first"), life)
         else:
             found = lifetime(source.results, life)
         quantities = {"mean": found.mean} | {f"quantile {q:g}": found.quantile(q) for q in fractions}

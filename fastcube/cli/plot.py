@@ -74,7 +74,7 @@ def command(
     from ..plot.sheet import check_inches
 
     output = f"{os.path.splitext(files[0])[0]}.png" if output is None else output  # noqa: PTH122  (any text is a file)
-    check_target(output)
+    check_target(output, "output")
     check_inches("width", width)
     check_inches("height", height)
     several = [options.read_results(file, unchecked, study, where) for file in files]

@@ -156,9 +156,9 @@ def _read_curves(source: Source, stat: str) -> tuple[Curve | Strata, Strata | No
     from ..results.reliability import Strata, read_curve
 
     if source.results is None:
-        from ..exact.survival import exact_survival
+        from ..exact.survival import exact_probabilities
 
-        return read_curve(exact_survival(source.name, source.n).probabilities(source.what, stat)), None
+        return read_curve(exact_probabilities(source.name, source.n, source.what, stat)), None
     curve = read_curve(source.results, stat)
     if not isinstance(curve, Strata) or source.name == "hypercube" or stat not in ("connected", "extra_1"):
         return curve, None

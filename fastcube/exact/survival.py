@@ -184,6 +184,25 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     return ExactSurvival(family, family.check_size(n))
 
 
+def exact_probabilities(name: str | Family, n: int, failing: str, stat: str) -> list[Fraction]:
+    """Return ``exact_survival(name, n).probabilities(failing, stat)``; the message about n has the range of this statistic.
+
+    Raises ParameterError for an unknown network or statistic, or an n at which the sets, or orders, of failures are too many.
+    """
+    family = find_family(name)
+    size = family.check_size(n)
+    largest, what = (SMALL, "orders of failing nodes") if stat == "first" else (_LARGEST, "sets of faulty nodes")
+    if failing == "links":
+        what = "sets of faulty links"
+        largest = max(k for k in range(1, _LARGEST + 1) if family.sizes(k) and family.links(k) <= _MOST_LINKS)
+    if size > largest:
+        raise ParameterError(
+            f"n must be at most {largest} for exact values of {family.name} from all {what}, got {size}; results of"
+            " survival-curve or hitting give values with intervals, and fc.isolated_node_bounds gives proved limits"
+        )
+    return exact_survival(family, size).probabilities(failing, stat)
+
+
 def _list_links(family: Family, n: int) -> list[tuple[int, int]]:
     """Return all links (u, v), u < v, sorted by v, so that few nodes have links on both sides of any place in the list."""
     table = family.table(n).tolist()

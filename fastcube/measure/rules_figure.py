@@ -56,11 +56,14 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     """
     axis, fixed = choose_fault_axis(results)
     left, right = sheet.panels(2)
-    possible_paths = {"no path exists": "reachable", "no path of H links exists": "hamming_path_exists"}
+    possible_paths = {"no path of H links exists": "hamming_path_exists", "no path exists": "reachable"}
     if fixed["n"] > MAX_SEARCHED_DIMENSION:
         del possible_paths["no path exists"]
     titles = {name: name.upper() if name in NAMES else name for name in names}
-    delivered = possible_paths | {titles[name]: f"{name}_delivered" for name in names}
+    # Colours repeat after seven lines.  In this order lines of one colour are far from each other, whereas DFS, which loses only
+    # messages without a path, shares the entry of the last line.
+    first, *_ = possible_paths.items()
+    delivered = dict([first]) | {titles[name]: f"{name}_delivered" for name in names} | possible_paths
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
         _plot_statistic(results, left, statistic, label, axis, fixed, i, len(delivered))
         if label not in (*possible_paths, "ROUTE"):  # ROUTE has no extra links

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ..errors import count_text
 from .estimate import Estimate
@@ -14,9 +15,10 @@ _MOST_LISTED = 4
 
 
 def describe_standing(differences: Iterable[tuple[Point, Estimate]]) -> str:
-    """Return ``ahead by 0.011 to 0.012 at n=8,f=3; within 0.002 at n=8,f=9``, from a difference and its limits at each point.
+    """Return ``ahead by 0.0112 to 0.0124 at n=8,f=3; within 0.0021 at n=8,f=9``, from a difference and its limits at each point.
 
-    The numbers are the limits of the difference, without its sign.  Points without an interval are left out.
+    The numbers are the limits of the difference, without its sign, rounded outwards to two digits of the interval's half-width.
+    Points without an interval are left out.
     """
     standing: dict[str, list[str]] = {"ahead by": [], "behind by": [], "within": []}
     for point, e in differences:
@@ -24,7 +26,12 @@ def describe_standing(differences: Iterable[tuple[Point, Estimate]]) -> str:
             continue
         near, far = sorted((abs(e.low), abs(e.high)))
         verdict = "ahead by" if e.low > 0 else "behind by" if e.high < 0 else "within"
-        limits = f"{far:.2g}" if verdict == "within" else f"{near:.2g} to {far:.2g}"
+        size = far if verdict == "within" else e.half_width
+        place = Decimal(1).scaleb(Decimal(size).adjusted() - 1 if size else 0)
+        low, high = (
+            f"{Decimal(x).quantize(place, towards):f}" for x, towards in ((near, ROUND_FLOOR), (far, ROUND_CEILING))
+        )
+        limits = high if verdict == "within" else f"{low} to {high}"
         standing[verdict].append(f"{limits} at {point_text(point)}")
     return "; ".join(f"{verdict} {_join_points(some)}" for verdict, some in standing.items() if some)
 

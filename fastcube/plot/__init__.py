@@ -1,4 +1,4 @@
-"""Plot results with matplotlib, if it is installed (extra ``fastcube[plot]``).
+"""Plot results with matplotlib, if it is installed (extra ``plot``).
 
 A study's ``figure(results, sheet)`` says what to plot.  This package decides everything else, the same for all studies::
 
@@ -106,12 +106,12 @@ def save_figure(figure: Any, path: str | Path) -> None:
         raise ResultFileError(f"plot {path} cannot be written: {why}") from error
 
 
-def check_target(path: str | Path) -> None:
-    """Check, before anything is computed, that a figure can be written.
+def check_target(path: str | Path, name: str = "plot") -> None:
+    """Check, before anything is computed, that a figure can be written; ``name`` is the parameter's.
 
     Raises MissingDependencyError without matplotlib, and the errors of ``check_picture_target``.
     """
-    check_picture_target("plot", check_file_path("path", path), FORMATS)
+    check_picture_target(name, check_file_path("path", path), FORMATS)
     require_matplotlib()
 
 
@@ -140,7 +140,7 @@ def save_picture(name: str, path: Path, image: bytes) -> None:
     replace_file(_find_target(name, path), image)
 
 
-def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube[plot]'") -> None:
+def require_matplotlib(need: str = "plots need matplotlib: pip install matplotlib") -> None:
     """Raise MissingDependencyError, with ``need``, if matplotlib is not installed; also if it cannot be imported.
 
     Messages about the user's matplotlibrc, whose settings our figures do not use, are not printed.
@@ -232,7 +232,7 @@ def draw_figure(
     if path is None:
         require_matplotlib()
     else:
-        check_target(path)
+        check_target(path, "path")
     from .selection import selection_figure
     from .sheet import Sheet
 

@@ -193,7 +193,8 @@ def _draw_line(panel: Panel, line: Line, layer: float) -> None:
 def _draw_limits(panel: Panel) -> None:
     """Draw a bar at each limit and an arrow to the side of the value.
 
-    Limits at one place are drawn side by side.  If there is no space, a single grey mark stands for all of them.
+    Limits at one place are drawn side by side, each with the open marker of its line.  If there is no space, a single grey mark
+    stands for all of them.
     """
     found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
     for line in panel.measured_lines:
@@ -201,7 +202,8 @@ def _draw_limits(panel: Panel) -> None:
             if is_limit(e):
                 y = e.high if has_no_events(e) else e.low
                 place = found.setdefault((x, round(_LIMITS_PER_DECADE * math.log10(y))), [])
-                place.append((line, y, has_no_events(e)))
+                if not any(line.look == other.look for other, *_ in place):  # lines that coincide share one mark
+                    place.append((line, y, has_no_events(e)))
     for (x, _), marks in found.items():
         step = min(_STEP, _free_width(panel, x) / len(marks))
         is_crowded = panel.owns_axes and len(marks) > 1 and step < _LEAST_STEP
@@ -210,6 +212,12 @@ def _draw_limits(panel: Panel) -> None:
             length = _ARROW if sum(map(is_limit, line.estimates)) <= _FEW_LIMITS else _SMALL_ARROW
             shift = 0.0 if is_crowded else line.shift or (i - (len(marks) - 1) / 2) * step
             _draw_limit(panel, x, y, is_upper, colour, length, shift)
+            if not is_crowded and len(panel.measured_lines) > 1:
+                look = line.look | {"fillstyle": "none", "linestyle": "none", "gid": "limit of a line", "zorder": 3}
+                panel.axes.plot([x], [y], label="_", **look, **_shift_arguments(panel, shift))
+        if len(marks) > 1:
+            text = "grey limit: of several lines" if is_crowded else "points side by side have one x"
+            panel.add_entry(text, linestyle="none")
 
 
 def _name_zeros(panel: Panel) -> None:

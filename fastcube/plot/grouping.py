@@ -89,14 +89,17 @@ def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
     """Return a group's entry in the legend, ``five of degree 8 that coincide:`` then the names; None for one line or none."""
     if len(labels) < 2:
         return None
-    known, degrees = network_families(), set()
+    known, degrees, networks = network_families(), set(), set()
     for line in lines:
         for point in line.points:
             name = None if point is None else str(point.get("network"))
+            networks.add(name)
             degrees.add(known[name].degree(int(point["n"])) if point and name in known else None)
     number = _NUMBERS[len(labels)] if len(labels) < len(_NUMBERS) else len(labels)
     degree, *other_degrees = degrees
-    kind = "that coincide" if degree is None or other_degrees else f"of degree {degree} that coincide"
+    differ = len(networks) == len(labels)  # lines of one network, such as two of its statistics, are not of a degree
+    is_of_degree = differ and degree is not None and not other_degrees
+    kind = f"of degree {degree} that coincide" if is_of_degree else "that coincide"
     end = ";" if any("," in label for label in labels) else ","
     names = fill_lines([*(label + end for label in labels[:-1]), labels[-1]], _NAMES_WIDTH)
     return "\n".join([f"{number} {kind}:", *names])

@@ -20,10 +20,14 @@ _DASHES = ("-", "--", "-.", (0, (8, 2.5)), (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
 def line_style(i: int, lines: int = 1) -> dict[str, Any]:
-    """Return matplotlib's arguments for line i of ``lines``; no two of the first 55 lines share both marker and dashes."""
+    """Return matplotlib's arguments for line i of ``lines``; no two of the first 55 lines share both marker and dashes.
+
+    The markers of lines 7 to 13, whose colours are those of lines 0 to 6, are half filled, and so on by turns.
+    """
     kinds = {
         "color": COLOURS[i % len(COLOURS)],
         "marker": _MARKERS[i % len(_MARKERS)],
         "linestyle": _DASHES[i % len(_DASHES)],
+        "fillstyle": "bottom" if i // len(COLOURS) % 2 else "full",
     }
     return {**kinds, "markersize": 4.5 if lines <= 12 else 3.5, "linewidth": 1.3 if lines <= 12 else 1.0}

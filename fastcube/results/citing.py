@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from typing import Any
 
@@ -21,7 +22,7 @@ def software() -> str:
     """Return the BibTeX entry of this version of fastcube."""
     return _entry(
         "software",
-        "fastcube",
+        "fastcube-software",
         {
             "title": TITLE,
             "author": f"{{{AUTHORS}}}",  # double braces: BibTeX must not take the group's name for first and last names
@@ -47,9 +48,8 @@ def paper(inventory: Inventory) -> str:
     """Return the BibTeX entry of a paper, with the fields that its inventory knows."""
     if given := package_entries(inventory.paper):
         return "\n".join(given)
-    return _entry(
+    return _cited(
         "misc",
-        inventory.paper,
         {
             "title": inventory.title,
             "author": " and ".join(inventory.authors),
@@ -60,8 +60,14 @@ def paper(inventory: Inventory) -> str:
 
 
 def package_entries(name: str) -> list[str]:
-    """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
-    return [_entry(*entry) for entry in listed_entries(name)]
+    """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule.
+
+    The field ``keywords`` names the networks or rules.
+    """
+    return [
+        _cited(kind, fields | ({} if listed == name else {"keywords": listed.replace("+", ", ")}))
+        for kind, listed, fields in listed_entries(name)
+    ]
 
 
 def method_entries(study: str) -> list[str]:
@@ -70,7 +76,7 @@ def method_entries(study: str) -> list[str]:
         read_json("citations")["methods of studies"],
         {entry[1]: entry for entry in listed_entries("methods")},
     )
-    return [_entry(*entries[key]) for key in (*used.get(study, ()), *used["*"])]
+    return [_cited(kind, fields) for kind, _, fields in (entries[key] for key in (*used.get(study, ()), *used["*"]))]
 
 
 def listed_entries(name: str) -> list[tuple[str, str, dict[str, str]]]:
@@ -80,6 +86,26 @@ def listed_entries(name: str) -> list[tuple[str, str, dict[str, str]]]:
         (kind, key, citations[fields][0][2] if isinstance(fields, str) else fields)
         for kind, key, fields in citations.get(name, ())
     ]
+
+
+#: Largest number of authors in a key, and least number of letters of the word of the title in it.
+_AUTHORS, _LETTERS = 3, 4
+
+
+def citation_key(fields: dict[str, str]) -> str:
+    """Return a key by authors, year and first long word of the title: ``chen-shin-1990-adaptive``.
+
+    A reader's own file hardly has such a key.
+    """
+    names = [name.split(", ")[0] if ", " in name else name.split()[-1] for name in fields["author"].split(" and ")]
+    title = re.sub(r"\$[^$]*\$", "", fields["title"]).split()
+    word = next(word for word in title if len(word.strip("{},:")) >= _LETTERS)
+    parts = [*names[:_AUTHORS], *(["et-al"] if len(names) > _AUTHORS else []), fields.get("year", ""), word]
+    return "-".join(re.sub(r"[^a-z0-9-]", "", part.lower()) for part in parts if part)
+
+
+def _cited(kind: str, fields: dict[str, str]) -> str:
+    return _entry(kind, citation_key(fields), fields)
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:

@@ -30,7 +30,7 @@ def make_dataframe(results: Results) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise MissingDependencyError("to_dataframe needs pandas: pip install 'fastcube[pandas]'") from None
+        raise MissingDependencyError("to_dataframe needs pandas: pip install pandas") from None
     dtypes = {str: str, int: np.int64, float: np.float64}
     columns = {name: dtypes[kind] for name, kind in columns_of(results).items()}
     return pandas.DataFrame(results.table(), columns=list(columns)).astype(columns)
@@ -41,7 +41,7 @@ def make_dataset(results: Results, raw: bool = False) -> xarray.Dataset:
     try:
         import xarray
     except ImportError:
-        raise MissingDependencyError("to_xarray needs xarray: pip install 'fastcube[xarray]'") from None
+        raise MissingDependencyError("to_xarray needs xarray: pip install xarray") from None
     root = root_of(results)
     if not raw:
         return xarray.Dataset(root.variables, root.coordinates, root.attributes)

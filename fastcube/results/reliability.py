@@ -244,7 +244,7 @@ def make_rate_dataset(stat: str, rates: Sequence[float], estimates: Sequence[Est
     try:
         import xarray
     except ImportError:
-        raise MissingDependencyError("several rates need xarray: pip install 'fastcube[xarray]'") from None
+        raise MissingDependencyError("several rates need xarray: pip install xarray") from None
     columns = {"": "value", "_stderr": "stderr", "_low": "low", "_high": "high"}
     data = {stat + end: ("rate", [getattr(e, name) for e in estimates]) for end, name in columns.items()}
     return xarray.Dataset(data, {"rate": list(rates)})

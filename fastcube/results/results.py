@@ -319,7 +319,7 @@ class Results:
         """Return the rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
 
         Text is ``str``; axes are int64 or float64, as the study declares; trials and eligible are int64.  The numbers are
-        float64, NaN if unknown.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
+        float64, NaN if unknown.  Raises MissingDependencyError without pandas (extra ``pandas``).
         """
         from .export import make_dataframe
 
@@ -330,7 +330,7 @@ class Results:
 
         It has the estimates on the product of the axes, float64, NaN at missing points.  With ``raw`` it has the exact counters,
         int64, over the dimension ``point``, as in the file's group ``raw``.  ``docs/format.md`` lists the variables.
-        Raises MissingDependencyError without xarray (extra ``fastcube[xarray]``).
+        Raises MissingDependencyError without xarray (extra ``xarray``).
         """
         from .export import make_dataset
 
@@ -391,7 +391,7 @@ class Results:
         Raises
         ------
         MissingDependencyError
-            Without matplotlib (extra ``fastcube[plot]``).
+            Without matplotlib (extra ``plot``).
         ParameterError
             For an unknown statistic or axis, a distribution, a wrong number of axes, another kind of file, or an impossible size.
         """

@@ -35,6 +35,12 @@ DOCUMENT_REMARK = (
     "± half the width of the 95% interval, [low, high] the 95% interval, < and > its upper and lower limit"
 )
 
+#: The meaning of a cell with ``±``, for the terminal.
+TERMINAL_REMARK = "± half the width of the 95% interval"
+
+#: Most lines of notes on one subject below a table whose statistics were not chosen.
+_MOST_NOTES = 6
+
 #: The mark of an estimate with an asymptotic interval.
 ASYMPTOTIC = "~"
 
@@ -138,7 +144,7 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], is_selection: b
 
     The user of a selection of statistics knows that others are not shown.
     """
-    is_marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
+    is_marked = any(ASYMPTOTIC in cell for column in columns for cell in column[1:])
     lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if is_marked else []
     described = {counter.name: counter.description for counter in results.study.tally.counters}
     conditions = dict.fromkeys(column[0].partition("\nof ")[2] for column in columns)
@@ -189,17 +195,36 @@ def fold_line(line: str, width: int) -> list[str]:
 def make_notes(
     results: Results, notes_of: Callable[[Results], list[str]] | None, statistics: Sequence[str] | None = None
 ) -> list[str]:
-    """Return a study's notes, or the notes on some statistics.  If its code fails, return one line with the error.
+    """Return a study's notes, or all notes on some statistics.  If its code fails, return one line with the error.
 
-    A failure does not affect the counts.
+    Without ``statistics`` each subject has at most _MOST_NOTES lines, so that notes on many points do not hide the table.  A
+    failure does not affect the counts.
     """
     try:
         with wrap_study_errors(f"notes of {results.study.name}"):
-            if isinstance(notes_of, Notes) and statistics is not None:
-                return notes_of.select(statistics)(results)
-            return [] if notes_of is None else list(notes_of(results))
+            if notes_of is None:
+                return []
+            if statistics is not None:
+                return list((notes_of.select(statistics) if isinstance(notes_of, Notes) else notes_of)(results))
+            return _shorten_notes(results, notes_of)
     except StudyError as error:
         return [str(error)]
+
+
+def _shorten_notes(results: Results, notes_of: Callable[[Results], list[str]]) -> list[str]:
+    """Return the first notes on each subject, and a line on how to see the others."""
+    parts = notes_of.parts if isinstance(notes_of, Notes) else ((notes_of, [results.study.statistics[0].name]),)
+    lines: list[str] = []
+    left, names = 0, []
+    for notes, subjects in parts:
+        some = list(notes(results))
+        lines += some[:_MOST_NOTES]
+        if len(some) > _MOST_NOTES:
+            left += len(some) - _MOST_NOTES
+            names.append(subjects[0])
+    if left:
+        lines.append(f"{count_text(left, 'more line')} of notes: fastcube show FILE --stat {','.join(names)}")
+    return lines
 
 
 def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[str] | None = None) -> str:
@@ -221,13 +246,14 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1 + two_lines, "  ".join("-" * len(column[0]) for column in kept))
     shown = [column for column in columns if column[0].partition("\n")[0] in names]
-    remarks = _remarks(results, shown, statistics is not None)
+    remarks = [TERMINAL_REMARK] if any(" ± " in cell for column in shown for cell in column[1:]) else []
+    remarks += _remarks(results, shown, statistics is not None)
     if statistics is not None:
         defined = {re.split("[=\n]", column[0])[0] for column in columns}
         selected = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
         remarks += [f"{name} is not known at any of these points" for name in selected if name not in defined]
     if left_out:
-        remarks.append(f"left out for width, but in csv and json: {', '.join(left_out)}")
+        remarks.append(f"left out for width, but shown by --stat A,B and in csv and json: {', '.join(left_out)}")
     width = width or WIDTH
     if remarks:
         lines += ["", *(part for line in remarks for part in fold_line(line, width))]

@@ -351,9 +351,9 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
     """
     kind = check_engine(name, workers)
     if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
-        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
+        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install mpi4py")
     if kind == "dask" and importlib.util.find_spec("distributed") is None:
-        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
+        raise MissingDependencyError("engine dask needs distributed: pip install distributed")
     if kind == "mpi":
         with _open_mpi(workers) as engine:
             yield engine
@@ -424,9 +424,7 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
     except (ImportError, RuntimeError) as error:
-        raise MissingDependencyError(
-            f"engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]' ({error})"
-        ) from None
+        raise MissingDependencyError(f"engine mpi needs mpi4py and an MPI: pip install mpi4py ({error})") from None
     size, launched = MPI.COMM_WORLD.size, launched_tasks()
     if launched is not None and launched[0] != size:
         raise ParameterError(

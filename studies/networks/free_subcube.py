@@ -157,7 +157,7 @@ def _figure(results: Results, sheet: Any) -> None:
     for part in PARTS:
         for name, title in (
             (f"fault_free_{part}", f"A fault-free {part} exists"),
-            (f"aligned_{part}", "An aligned one"),
+            (f"aligned_{part}", "An aligned subcube"),
         ):
             panel = next(panels)
             panel.lines(results, name, x=x, by="n")

@@ -41,11 +41,12 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    """Return one note on messages that a rule gave up, and on discarded trials."""
+    """Return notes on messages that a rule gave up, and on discarded trials."""
     discarded = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     return [
-        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); discarded trials: {discarded}"
+        f"cut off, at all points together: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops)",
+        f"discarded trials, at all points together: {discarded}",
     ]
 
 

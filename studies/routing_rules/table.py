@@ -36,7 +36,9 @@ def _notes(results: Results) -> list[str]:
         )
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     if any(limits.values()):
-        lines.append(f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops)")
+        lines.append(
+            f"cut off, at all points together: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops)"
+        )
     lines.append(f"not in the table, because we have not read their definitions: {', '.join(MISSING)}")
     return lines
 

@@ -47,7 +47,7 @@ def test_the_software_has_the_address_of_the_repository(monkeypatch):
 @pytest.mark.parametrize("name", papers())
 def test_every_paper_has_an_entry_that_braces_close(name):
     text = citing.paper(inventory(name))
-    assert text.startswith(f"@{'inproceedings' if name == 'lee_hayes' else 'misc'}{{{name},\n")
+    assert text.startswith(f"@{'inproceedings' if name == 'lee_hayes' else 'misc'}{{{name.replace('_', '-')}-")
     assert text.count("{") == text.count("}")
     assert field("title", text).strip("{}") in CFF
     assert not re.search(r"(?<!\\)[&%$#_]", "".join(text.partition(",")[1:]))  # characters with a meaning in LaTeX
@@ -87,8 +87,8 @@ def test_every_network_and_rule_is_cited(capsys):
         ("routing-rules", ("route1", "levels", "vectors", "a1", "dfs", "sidetrack")),
     ):
         out = call(capsys, "cite", study)[1]
-        keys = "+".join(re.findall(r"^@\w+{(.*),$", out, re.MULTILINE)).split("+")
-        assert set(names) <= set(keys) and out.count("{") == out.count("}")
+        cited = ", ".join(re.findall(r"^  keywords += {(.*)},?$", out, re.MULTILINE)).split(", ")
+        assert set(names) <= set(cited) and out.count("{") == out.count("}")
 
 
 def test_the_page_names_all_that_is_cited():
@@ -140,6 +140,18 @@ def test_methods_are_those_of_studies():
 def test_a_study_cites_its_methods(capsys):
     out = call(capsys, "cite", "unsafe-rare")[1]
     assert re.findall(r"^@\w+{(.*),$", out, re.MULTILINE) == [
-        *("fastcube", "lee_hayes", "karp-luby", "karp-luby-madras"),
-        *("philox", "clopper-pearson", "maurer-pontil"),
+        *("fastcube-software", "lee-hayes-1988-routing"),
+        *("karp-luby-1983-monte-carlo", "karp-luby-madras-1989-monte-carlo"),
+        *("salmon-moraes-dror-et-al-2011-parallel", "clopper-pearson-1934-confidence", "maurer-pontil-2009-empirical"),
     ]
+
+
+def test_keys_are_of_authors_and_years_and_differ():
+    """One key stands for one entry, whichever study cites it, and none is a bare name such as ``a1``."""
+    lists = ("lee_hayes", "networks", "routing_rules", "methods", "background")
+    fields = [fields for name in lists for _, _, fields in citing.listed_entries(name)]
+    keys = {citing.citation_key(some): some["title"] for some in fields}
+    assert len(keys) == len({some["title"] for some in fields})
+    for some in fields:
+        key = citing.citation_key(some)
+        assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", key) and some.get("year", "") in key, key

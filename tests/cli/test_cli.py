@@ -267,7 +267,7 @@ def test_resuming_says_nothing_new_and_changes_nothing(run, file):
 def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # importing it fails
     code, out, err = run("run unsafe-fraction --plot x.png")
-    assert (code, out, err) == (2, "", "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n")
+    assert (code, out, err) == (2, "", "fastcube: plots need matplotlib: pip install matplotlib\n")
     assert list(tmp_path.iterdir()) == []
 
 

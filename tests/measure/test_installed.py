@@ -284,5 +284,5 @@ def test_commands_of_the_audit_say_what_to_install(monkeypatch, capsys):
             cli.main([name, "lee_hayes"])
         assert ended.value.code == 2
         assert capsys.readouterr().err == (
-            f"fastcube: fastcube {name} needs fastcube-audit: pip install fastcube-audit, or ./audit in a checkout\n"
+            f"fastcube: fastcube {name} needs fastcube-audit: in a checkout of fastcube, pip install -e ./audit\n"
         )

@@ -91,6 +91,16 @@ def test_the_group_of_networks_names_its_degree():
     }
 
 
+def test_statistics_of_one_network_are_not_of_a_degree():
+    from fastcube.plot.grouping import group_lines
+
+    panel = eight_lines(**OTHERS, x=SAME[0], y=SAME[1], z=SAME[2])
+    for line in panel.measured_lines:
+        line.points = [{"network": "augmented", "n": 8}] * 3
+    group_lines([panel], [panel])
+    assert panel.measured_lines[-1].entry == "three that coincide:\nx, y, z"
+
+
 def test_lines_that_differ_in_one_panel_are_not_grouped():
     sheet = Sheet()
     for panel, last in zip(sheet.panels(2), (SAME[1], (900, 900, 900)), strict=True):

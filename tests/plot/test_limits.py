@@ -79,19 +79,35 @@ def test_marks_at_one_place_stand_side_by_side():
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
     panel.scale = "log"
-    for name in "abcd":
-        panel.series(name, [(0, FEW), (1, NONE), (2, NONE), (2.03, NONE)])
+    for name, events in zip("abcd", (3, 30, 100, 300), strict=True):
+        panel.series(name, [(0, proportion(events, 1000)), (1, NONE), (2, NONE), (2.03, NONE)])
     sheet.finish()
     marks = artists(panel.axes, LIMIT)
     places = [tuple(np.round(mark.get_transform().transform(mark.get_xydata())[0])) for mark in marks]
     assert len(places) == len(set(places)) == 4 + 1 + 1
     assert [mark.get_color() for mark in marks][4:] == [style.GREY] * 2  # no room: one for all
+    own = artists(panel.axes, "limit of a line")
+    assert [(m.get_color(), m.get_marker()) for m in own] == [
+        (m.look["color"], m.look["marker"]) for m in panel.measured_lines
+    ]
+    legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+    assert {"grey limit: of several lines", "points side by side have one x"} <= {*legend}
     sheet = Sheet()
     panel = sheet.panel()
     for name in "abc":
         panel.series(name, [(1, FEW)])
     sheet.finish()
     assert len({tuple(b.get_transform().transform(b.get_xydata())[0]) for b in artists(panel.axes, BAR)}) == 3
+
+
+def test_lines_that_coincide_share_the_mark_of_a_limit():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = "log"
+    for name in "ab":
+        panel.series(name, [(0, FEW), (1, NONE), (2, MANY)])
+    sheet.finish()
+    assert len(artists(panel.axes, LIMIT)) == 1
 
 
 @pytest.mark.slow

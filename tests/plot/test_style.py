@@ -35,6 +35,13 @@ def test_lines_differ_without_colour(lines):
     assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
 
 
+def test_lines_of_one_colour_differ_in_marker_and_in_its_filling():
+    looks = [style.line_style(i, 14) for i in range(14)]
+    for one, other in combinations(looks, 2):
+        if one["color"] == other["color"]:
+            assert one["marker"] != other["marker"] and one["fillstyle"] != other["fillstyle"]
+
+
 #: Matrices for linear RGB as seen with protanopia, deuteranopia and tritanopia (Machado, Oliveira & Fernandes 2009, severity 1).
 SIGHTS = {
     "normal": np.eye(3),

@@ -111,14 +111,14 @@ def test_console_examples_print_what_is_shown(path, tmp_path):
 @pytest.mark.mpi
 @pytest.mark.parametrize(("path", "wanted"), examples("mpi"))
 def test_examples_with_mpi(path, wanted, tmp_path):
-    pytest.importorskip("mpi4py", reason="mpi4py is not installed: pip install 'fastcube[mpi]'")
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed: pip install mpi4py")
     check(path, tmp_path, wanted)
 
 
 @pytest.mark.dask
 @pytest.mark.parametrize(("path", "wanted"), examples("dask"))
 def test_examples_with_dask(path, wanted, tmp_path):
-    pytest.importorskip("distributed", reason="distributed is not installed: pip install 'fastcube[dask]'")
+    pytest.importorskip("distributed", reason="distributed is not installed: pip install distributed")
     check(path, tmp_path, wanted)
 
 

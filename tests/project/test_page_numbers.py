@@ -301,7 +301,9 @@ def test_numbers_in_words():
     numerals = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
     networks, papers = len(fc.network_families()), len(inventory.papers())
-    assert networks == 15 and "Fifteen networks or eight rules" in README and numerals[rules] == "eight"
+    assert (
+        networks == 15 and "Fifteen networks, or eight rules on the hypercube" in README and numerals[rules] == "eight"
+    )
     assert f"gives all {numerals[rules]} rules the faults" in read_page("rules")
     assert f"## Results on {numerals[papers]} papers" in README
 

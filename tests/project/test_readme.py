@@ -36,6 +36,10 @@ def test_it_is_short():
     assert len(TEXT.splitlines()) <= 150
 
 
+def test_its_first_words_give_a_reason_to_believe_a_number():
+    assert "agree with plain-Python reference implementations" in " ".join(TEXT.split()[:120])
+
+
 @pytest.mark.kernels
 def test_each_program_prints_the_text_below_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

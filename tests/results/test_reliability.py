@@ -430,3 +430,30 @@ def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
         fc.ParameterError, match=r"family must be a network of your own, made by fc\.custom_network, got 'folded'"
     ):
         fc.survival_curve_study("folded")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "reliability hypercube --n 40 --fail links --rate .4",
+            "n must be at most 4 for exact values of hypercube from all sets of faulty links",
+        ),
+        ("reliability hypercube --n 5 --fail links --rate .4", "n must be at most 4 "),
+        (
+            "reliability hypercube --n 40 --rate .4",
+            "n must be at most 5 for exact values of hypercube from all sets of faulty nodes",
+        ),
+        (
+            "lifetime hypercube --n 40",
+            "n must be at most 4 for exact values of hypercube from all orders of failing nodes",
+        ),
+        ("lifetime torus-8 --n 6 --fail links", "n must be at most 3 "),
+    ],
+)
+def test_the_range_of_exact_values_is_that_in_which_there_are_some(capsys, line, said):
+    """The largest n of a message is computed, and the next larger one is refused by the same message."""
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    text = capsys.readouterr().err
+    assert ended.value.code == 2 and text.startswith(f"fastcube: {said}") and "isolated_node_bounds" in text

@@ -16,6 +16,7 @@ from fastcube.kernels.tally.layout import Counter, Layout
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Notes
 from fastcube.measure.tally import Tally
+from fastcube.results import table
 from fastcube.results.results import Results
 from fastcube.results.table import (
     ASYMPTOTIC,
@@ -138,7 +139,9 @@ def test_columns_that_do_not_fit_are_named():
     wide = replace(results.study.statistics[0], name="w" * 64)
     study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
     text = as_table(replace(results, study=study))
-    assert "left out for width, but in csv and json: " + "x" * 60 + ", last" in text
+    assert "left out for width, but shown by --stat A,B and in csv and json: " + "x" * 60 + ", last" in " ".join(
+        text.split()
+    )
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
@@ -213,6 +216,29 @@ def counted(**columns):
     return Results(study, 0, tallies)
 
 
+def test_a_table_says_what_plus_minus_is_where_it_has_one():
+    line = "± half the width of the 95% interval"
+    assert as_table(counted(some=[500])).splitlines().count(line) == 1
+    assert line not in as_table(counted(none=[0, 0]))
+
+
+def noted(monkeypatch, many):
+    """A table of results whose study has ``many`` notes on one subject and two on another, and the table by ``--stat some``."""
+    results = counted(some=[500], other=[400])
+    subjects = (("some", many), ("other", 2))
+    notes = Notes(*((lambda _, s=s, k=k: [f"note {i} on {s}" for i in range(k)], (s,)) for s, k in subjects))
+    monkeypatch.setattr(table, "find_study", lambda study: replace(study, notes=notes, code=""))
+    return as_table(results), as_table(results, statistics=["some"])
+
+
+@pytest.mark.parametrize(("many", "shown"), [(3, 3), (6, 6), (7, 6), (500, 6)])
+def test_many_notes_do_not_hide_the_table(monkeypatch, many, shown):
+    text, chosen = noted(monkeypatch, many)
+    assert (text.count(" on some"), text.count(" on other"), chosen.count(" on some")) == (shown, 2, many)
+    hint = f"{many - shown} more line{'s' * (many - shown != 1)} of notes: fastcube show FILE --stat some"
+    assert text.endswith(hint) == (many > shown) and "more line" not in chosen
+
+
 def shown_columns(text):
     return next(line for line in text.splitlines() if line.startswith("a  trials")).split()[2:]
 
@@ -222,7 +248,9 @@ def test_columns_of_nothing_seen_are_left_out_first():
     assert shown_columns(as_table(results, None)) == ["none", "some", "also_none", "last"]
     widths = [shown_columns(as_table(results, width)) for width in (100, 92, 80, 50)]
     assert widths == [["none", "some", "last"], ["none", "some", "last"], ["some", "last"], ["some"]]
-    assert "left out for width, but in csv and json: none, also_none" in " ".join(as_table(results, 80).split())
+    assert "left out for width, but shown by --stat A,B and in csv and json: none, also_none" in " ".join(
+        as_table(results, 80).split()
+    )
 
 
 def test_a_pipe_gets_all_columns(tmp_path, capsys, monkeypatch):

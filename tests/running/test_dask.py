@@ -34,7 +34,7 @@ LONG = ("--set", "a=1", "--set", "work=0,1e12", "--trials", "3")
 @pytest.fixture(scope="module", autouse=True)
 def _available():
     if importlib.util.find_spec("distributed") is None:
-        pytest.skip("distributed is not installed: pip install 'fastcube[dask]'")
+        pytest.skip("distributed is not installed: pip install distributed")
 
 
 class Cluster:
@@ -229,4 +229,4 @@ def test_without_distributed_it_says_what_to_install(monkeypatch, capsys, tmp_pa
     with pytest.raises(SystemExit) as ended:
         main(["run", TOY_FILE, "--engine", "dask:tcp://127.0.0.1:9", "-o", str(tmp_path / "r.h5")])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "fastcube: engine dask needs distributed: pip install 'fastcube[dask]'\n"
+    assert capsys.readouterr().err == "fastcube: engine dask needs distributed: pip install distributed\n"

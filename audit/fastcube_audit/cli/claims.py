@@ -116,7 +116,8 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
 
     paper = ctx.params.get("paper")
     known = claims(paper) if paper in CLAIMS.points else []
-    return completion.matching_items([claim.id for claim in known], incomplete)
+    names = dict.fromkeys(name for claim in known for name in (claim.id, claim.fact) if name)
+    return completion.matching_items(list(names), incomplete)
 
 
 @click.command("claims", epilog="\b\nExample:\n  fastcube claims leu_kuo theorem-7")
@@ -143,7 +144,7 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
 @click.option(
     "--search",
     metavar="WORDS",
-    help="List, without deciding them, the claims with all these words in their name, place, statement or correction.",
+    help="List, without deciding them, the claims with all these words in paper, name, place, statement or correction.",
 )
 @click.option(
     "--workers",
@@ -170,10 +171,10 @@ def command(
     counterexample, is a misprint in our transcription, depends on the interpretation, is a number that is not reproduced, or is
     not decided.
 
-    PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim.  Verdicts are cached until a source
-    file of the package changes.  A counterexample or an example is a few lines of Python in the names of
-    `import fastcube as fc`, with the value of the last one.  A claim marked [added] is a correction, a case of a vague remark,
-    or about an algorithm that the paper does not give.
+    PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim, or all claims of a fact
+    that the errata name.  Verdicts are cached until a source file of the package changes.  A counterexample or an example is a
+    few lines of Python in the names of `import fastcube as fc`, with the value of the last one.  A claim marked [added] is a
+    correction, a case of a vague remark, or about an algorithm that the paper does not give.
     """
     from fastcube.results.provenance import available_cpus
     from fastcube.running.progress import Progress

@@ -20,7 +20,7 @@ def _check_extra() -> None:
     from fastcube.errors import MissingDependencyError
     from fastcube.plot import require_matplotlib
 
-    need = "reports need Jinja2 and matplotlib: pip install 'fastcube-audit[report]'"
+    need = "reports need Jinja2 and matplotlib: pip install jinja2 matplotlib"
     require_matplotlib(need)
     try:
         import jinja2  # noqa: F401
