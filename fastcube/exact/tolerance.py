@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_integer, count_text
+from ..errors import ParameterError, check_integer, count_text, wrap_study_errors
 from ..measure.routing_rules import rule_name
 from ..networks.hypercube import Hypercube
 from ..running.progress import Progress
@@ -90,6 +90,9 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
     ------
     ParameterError
         If the rule is unknown, not compiled, or random (``SIDETRACK``), or n or ``most`` out of range.
+    StudyError
+        If your rule does not compile, or returns what is impossible: see :func:`fastcube.routing_rules_study`.  Here every
+        length is compared with the shortest nonfaulty path.
 
     Examples
     --------
@@ -108,16 +111,19 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
     sizes = (
         range(others) if most is None else range(check_integer("most", most, 0, max(others - 1, 0), f"for n={n}") + 1)
     )
-    kernel = make_first_loss_kernel(RULES[rule] if isinstance(rule, str) else rule)
+    kernel = make_first_loss_kernel(RULES[rule] if isinstance(rule, str) else rule, name)
     shown, progress, tried = rule if isinstance(rule, str) else name, Progress(), 0
     progress.start(0)
+    with wrap_study_errors(f"compiling {shown}"):
+        first_loss = kernel.compiled
     for f in sizes:
         many = math.comb(others, f)
         if most is None and many > _MOST_SETS:
             return Tolerance(shown, n, f - 1, None, None, None, tried)
         params, found = np.array([n, f, 0, *range(f)], np.float64), np.full(2, -1, np.int64)
         for first in range(0, many, _SETS):
-            kernel(np.uint64(0), first, min(first + _SETS, many), params, found)
+            with wrap_study_errors(f"{shown} at n={n} with {count_text(f, 'faulty node')}"):
+                first_loss(np.uint64(0), first, min(first + _SETS, many), params, found)
             if found[0] > 0:
                 number, t = divmod(int(found[1]), 2**n)
                 return Tolerance(shown, n, f - 1, Hypercube(n, _fault_set(n, f, number)), 0, t, tried + number + 1)

@@ -216,6 +216,7 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
     study = _resolve_study(item)
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
+    seeded = f"{where} with seed {item.seed}"
     begin = time.perf_counter()
     kernel = _load_kernel(study, point, item.kernel)
     compiling = time.perf_counter() - begin
@@ -233,11 +234,11 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
         return rows
 
     def tally_range(first: int, stop: int) -> list[Tally]:
-        rows = _run_trials(run_range, first, stop, where)
+        rows = _run_trials(run_range, first, stop, seeded)
         return [Tally.from_slots(study.tally, first, stop, own) for own in rows]
 
     begin, cpu = time.perf_counter(), time.thread_time()
-    slots = _run_trials(run_range, item.first, item.stop, where)
+    slots = _run_trials(run_range, item.first, item.stop, seeded)
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
     if item.again and not is_builtin_study(study, point):
         check_repeats(tally_range, item.first, item.again, cpu, where)
