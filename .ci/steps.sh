@@ -187,11 +187,25 @@ slow_tests() {
 # One test per process at a time: the mutants of all kernels are in one file.
 exhaustive_tests() { .venv/bin/pytest -q -rs -n 2 -m exhaustive tests audit/tests; }
 
+# Also prints the lines that the default tests run, per folder; nothing is required of them.  Kernels run compiled, which coverage
+# cannot see.
 oldest_dependencies() {
   .venv/bin/pip install -q uv
   .venv/bin/uv venv -q --python "$(command -v python3)" "$place/oldest"
   .venv/bin/uv pip install -q --python "$place/oldest/bin/python" --resolution lowest-direct -e '.[plot,test]' -e './audit[test]'
-  "$place/oldest/bin/pytest" -q -rs -n 2 --dist loadfile tests audit/tests
+  .venv/bin/uv pip install -q --python "$place/oldest/bin/python" pytest-cov
+  COVERAGE_FILE="$place/coverage" "$place/oldest/bin/pytest" -q -rs -n 2 --dist loadfile tests audit/tests \
+    --cov=fastcube --cov=fastcube_audit --cov-report=json:"$place/coverage.json"
+  .venv/bin/python - "$place/coverage.json" << 'END'
+import collections, json, pathlib, sys
+
+folders = collections.defaultdict(lambda: [0, 0])
+for name, file in json.loads(pathlib.Path(sys.argv[1]).read_text())["files"].items():
+    for i, key in enumerate(("covered_lines", "num_statements")):
+        folders[str(pathlib.Path(name).parent)][i] += file["summary"][key]
+for folder, (covered, lines) in sorted(folders.items()):
+    print(f"{100 * covered / max(lines, 1):5.1f}%  {covered:5} of {lines:5} lines  {folder}")
+END
 }
 
 # The quick report, the same again from its cache to the same bytes, and in a browser.
@@ -268,20 +282,4 @@ other_pythons() {
     echo "Python $version ($python): digest $found"
     [ "$found" = "$expected" ] || { echo "but $expected under $own" && return 1; }
   done
-}
-
-# Lines that the default tests run, per folder; nothing is required of them.  Kernels run compiled, which coverage cannot see.
-line_coverage() {
-  .venv/bin/pip install -q pytest-cov
-  tests tests audit/tests --cov=fastcube --cov=fastcube_audit --cov-report=json:"$place/coverage.json"
-  .venv/bin/python - "$place/coverage.json" << 'END'
-import collections, json, pathlib, sys
-
-folders = collections.defaultdict(lambda: [0, 0])
-for name, file in json.loads(pathlib.Path(sys.argv[1]).read_text())["files"].items():
-    for i, key in enumerate(("covered_lines", "num_statements")):
-        folders[str(pathlib.Path(name).parent)][i] += file["summary"][key]
-for folder, (covered, lines) in sorted(folders.items()):
-    print(f"{100 * covered / max(lines, 1):5.1f}%  {covered:5} of {lines:5} lines  {folder}")
-END
 }

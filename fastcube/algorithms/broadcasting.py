@@ -25,6 +25,7 @@ from .unsafe import faulty_labels, find_unsafe
 
 #: Largest dimension for which the receipts and copies can be listed.
 LARGEST_LISTED = 20
+
 #: Largest number of regions that are simulated, a limit on time and memory.
 MAX_REGIONS = 2**22
 
@@ -47,6 +48,7 @@ class Broadcast:
     lost : int
         Number of copies lost at a faulty node or link; always 0 for BROADCAST1 and BROADCAST2.
     cube : Hypercube
+        The cube with its faults.
     """
 
     reached: int
@@ -137,23 +139,24 @@ def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
         offset = max(u ^ s, v ^ s)
         if (u ^ v) == offset & -offset:  # BROADCAST sends no copy over any other link
             intervals.add(offset)
-    outer, end = [], 0
+    sizes, end = [], 0  # sizes of the outermost intervals, and the end of the last one
     for offset in sorted(intervals):
         if offset >= end:
-            outer.append(offset & -offset)
-            end = offset + outer[-1]
-    silenced = sum(outer)
+            sizes.append(offset & -offset)
+            end = offset + sizes[-1]
+    silenced = sum(sizes)
     steps = 0
     for i in range(cube.n):  # offsets with lowest set bit i receive in time unit n - i
         low = 1 << i
-        if (1 << cube.n - 1 - i) > sum((own // low + 1) // 2 for own in outer if own >= low):
+        if (1 << cube.n - 1 - i) > sum((size // low + 1) // 2 for size in sizes if size >= low):
             steps = cube.n - i
             break
     reached = 2**cube.n - silenced
-    return Broadcast(reached, steps, reached - 1 + len(outer), len(outer), cube, s, _basic_copies)
+    return Broadcast(reached, steps, reached - 1 + len(sizes), len(sizes), cube, s, _basic_copies)
 
 
 def _basic_copies(x: int, control: int) -> Copies:
+    """Yield the copies that x sends under BROADCAST."""
     for bit in descending_bits(control):
         control ^= bit
         yield bit, control
@@ -172,7 +175,19 @@ def broadcast2(cube: Hypercube, s: int) -> Broadcast:
 
 
 class _SafetyBroadcast:
-    """The rule of BROADCAST1 on one cube.  ``silent`` is BROADCAST2's source, to which no node sends, or None."""
+    """The rule of BROADCAST1 on one cube, and the counts of one broadcast.
+
+    Attributes
+    ----------
+    silent : int or None
+        BROADCAST2's source, to which no node sends; None for BROADCAST1.
+    closed : list of (int, int)
+        The subcubes of faulty and unsafe nodes: the smallest label of each, and the mask of its free dimensions.
+    reached, steps, copies : int
+        As in :class:`Broadcast`.
+    entered : int
+        Number of regions that were simulated.
+    """
 
     def __init__(self, cube: Hypercube, silent: int | None) -> None:
         self.cube = cube
@@ -207,10 +222,10 @@ class _SafetyBroadcast:
         """Count receipts and copies region by region, as the module's docstring explains."""
         waiting = [(s, 2**self.cube.n - 1, 0, self.closed)]
         while waiting:
-            x, control, time, near = waiting.pop()
-            near = [(base, free) for base, free in near if (base ^ x) & ~free & ~control == 0]
-            if all(free == 0 for _, free in near):
-                self.count_region(control.bit_count(), len(near), time)
+            x, control, time, inside = waiting.pop()
+            inside = [(base, free) for base, free in inside if (base ^ x) & ~free & ~control == 0]
+            if all(free == 0 for _, free in inside):
+                self.count_region(control.bit_count(), len(inside), time)
                 continue
             if self.entered == MAX_REGIONS:
                 raise ParameterError(
@@ -222,7 +237,7 @@ class _SafetyBroadcast:
             for bit, rest in self.copies_of(x, control):
                 time += 1
                 self.copies += 1
-                waiting.append((x ^ bit, rest, time, near))
+                waiting.append((x ^ bit, rest, time, inside))
         return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
 
     def count_region(self, m: int, faults: int, time: int) -> None:

@@ -23,7 +23,7 @@ from .paths import ROUTING, Route
 LARGEST_OFFLINE = 16
 
 #: Names of the kernel's events; an event's number is its index.
-_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
+_EVENT_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
 
     nodes, path, asked, rows = route_one(dual.m, *kernel_faults(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())
-    events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
+    events = tuple(Event(_EVENT_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
         return PracticalRoute("delivered", path.tolist(), "", labels, events)
     return PracticalRoute("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
@@ -123,13 +123,16 @@ _Tree = dict[int, list[int]]
 
 
 class _OfflineRouter:
-    """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions; ``kk`` is max(k - 1, 0) (B3)."""
+    """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions.
+
+    Clusters are routed with ``inner_k`` = max(k - 1, 0) (B3), and a cluster with ``limit`` or more faults is not crossed.
+    """
 
     def __init__(self, dual: DualCube, k: int, corrected: bool) -> None:
         self.dual = dual
         self.k = k
-        self.kk = max(k - 1, 0)
-        self.limit = 2**self.kk * (dual.m - self.kk)
+        self.inner_k = max(k - 1, 0)
+        self.limit = 2**self.inner_k * (dual.m - self.inner_k)
         self.corrected = corrected
         self.faults = dual.faulty_nodes
 
@@ -143,6 +146,7 @@ class _OfflineRouter:
         return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
 
     def count_cluster(self, node: int) -> int:
+        """Return the number of faults in the cluster of a node."""
         return self.count(node, self.dual.cluster_dims(node))
 
     # ---- trees (B2)
@@ -177,44 +181,46 @@ class _OfflineRouter:
 
     # ---- Hypercube_Routing (B5)
 
-    def cube_path(self, s: int, t: int, k: int, dims: int) -> list[int]:
+    def route_in_subcube(self, s: int, t: int, k: int, dims: int) -> list[int]:
         """Return the path of Hypercube_Routing from s to t in the subcube ``dims`` around s."""
         if s == t:
             return [s]
         if k == 0:
-            return self.cube_search(s, t, dims)
+            return self.search_subcube(s, t, dims)
         split = next(d for d in descending_bits(dims) if (s ^ t) & d)
         rest = dims ^ split
         if self.count(s, rest) < self.count(t, rest):
-            return self.into_half(t, s, k, split, dims)[::-1]
-        return self.into_half(s, t, k, split, dims)
+            return self.route_into_half(t, s, k, split, dims)[::-1]
+        return self.route_into_half(s, t, k, split, dims)
 
-    def into_half(self, s: int, t: int, k: int, split: int, dims: int) -> list[int]:
+    def route_into_half(self, s: int, t: int, k: int, split: int, dims: int) -> list[int]:
+        """Return a path from s by its tree into the half of t, where dimension ``split`` divides the subcube, and on to t."""
         tree = self.tree_for("Hypercube_Routing", s, k, dims)
         for path in [*tree.values(), *self.boundary_paths(tree, dims)]:
             u = path[-1]
             if not (u ^ t) & split:
-                return path[:-1] + self.cube_path(u, t, k - 1, dims ^ split)
+                return path[:-1] + self.route_in_subcube(u, t, k - 1, dims ^ split)
             if u ^ split not in self.faults:
-                return path + self.cube_path(u ^ split, t, k - 1, dims ^ split)
+                return path + self.route_in_subcube(u ^ split, t, k - 1, dims ^ split)
         raise _NoPathError(f"Hypercube_Routing: no way from T_{k}({self.dual.label(s)}) into the other half")
 
-    def cube_search(self, s: int, t: int, dims: int) -> list[int]:
-        came: dict[int, int] = {s: s}
+    def search_subcube(self, s: int, t: int, dims: int) -> list[int]:
+        """Return a shortest nonfaulty path from s to t in the subcube ``dims`` around s."""
+        came_from: dict[int, int] = {s: s}
         queue = deque([s])
-        while queue and t not in came:
+        while queue and t not in came_from:
             u = queue.popleft()
             for d in descending_bits(dims):
-                if u ^ d not in came and u ^ d not in self.faults:
-                    came[u ^ d] = u
+                if u ^ d not in came_from and u ^ d not in self.faults:
+                    came_from[u ^ d] = u
                     queue.append(u ^ d)
-        if t not in came:
+        if t not in came_from:
             raise _NoPathError(
-                f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in the cluster"
+                f"Hypercube_Routing: no nonfaulty path {self.dual.label(s)} -> {self.dual.label(t)} in their subcube"
             )
         path = [t]
         while path[-1] != s:
-            path.append(came[path[-1]])
+            path.append(came_from[path[-1]])
         return path[::-1]
 
     # ---- Algorithms 1-3 (B6)
@@ -285,7 +291,7 @@ class _OfflineRouter:
             if any(x in self.faults for x in (u, v, out, back)) or self.count_cluster(out) >= self.limit:
                 continue
             try:
-                return [*head, *self.cube_path(out, back, self.kk, self.dual.cluster_dims(out)), v]
+                return [*head, *self.route_in_subcube(out, back, self.inner_k, self.dual.cluster_dims(out)), v]
             except _NoPathError:
                 continue
         raise _NoPathError(
@@ -299,15 +305,16 @@ class _OfflineRouter:
         return self.route_from_cluster(s, t)
 
     def route_from_cluster(self, s: int, t: int) -> list[int]:
+        """Return a path from s into the cluster of t by Algorithm 2, and on to t."""
         head = self.algorithm2(s, t)
-        return head[:-1] + self.cube_path(head[-1], t, self.kk, self.dual.cluster_dims(t))
+        return head[:-1] + self.route_in_subcube(head[-1], t, self.inner_k, self.dual.cluster_dims(t))
 
     def route_between_classes(self, s: int, t: int) -> list[int]:
         """Case 2 of Algorithm 3: s and t are in different classes."""
         head = self.algorithm1(s)
         a = head[-1]
         if self.dual.same_cluster(a, t):
-            return head[:-1] + self.cube_path(a, t, self.kk, self.dual.cluster_dims(t))
+            return head[:-1] + self.route_in_subcube(a, t, self.inner_k, self.dual.cluster_dims(t))
         return head[:-1] + self.route_between_clusters(a, t)
 
     def route(self, s: int, t: int) -> list[int]:
@@ -321,7 +328,7 @@ class _OfflineRouter:
         if not self.dual.same_cluster(s, t):
             return self.route_between_clusters(s, t)
         if self.count_cluster(s) < self.limit:
-            return self.cube_path(s, t, self.kk, self.dual.cluster_dims(s))
+            return self.route_in_subcube(s, t, self.inner_k, self.dual.cluster_dims(s))
         out, back = self.algorithm1(s), self.algorithm1(t)
         middle = [out[-1]] if out[-1] == back[-1] else self.route_between_clusters(out[-1], back[-1])
         return out[:-1] + middle[:-1] + back[::-1]

@@ -29,19 +29,19 @@ def _find_faults_by_half(cube: Hypercube) -> tuple[list[tuple[int, int]], int]:
     return out, (1 << len(labels)) - 1
 
 
-def _find_first(inside: list[tuple[int, int]], left: int, fixed: int, top: int, lowest: int) -> list[int] | None:
-    """Return the halves of the first subcube, in the order 0 < 1 < *, without any of the faults ``left``, or None.
+def _find_first(inside: list[tuple[int, int]], remaining: int, fixed: int, top: int, lowest: int) -> list[int] | None:
+    """Return the halves of the first subcube, in the order 0 < 1 < *, without any of the faults ``remaining``, or None.
 
-    So many dimensions from ``top`` down to ``lowest`` are fixed.  Half 2 i + v fixes dimension i to v.
+    ``fixed`` dimensions from ``top`` down to ``lowest`` are fixed.  Half 2 i + v fixes dimension i to v.
     """
     if fixed == 0:
-        return None if left else []
+        return None if remaining else []
     if fixed == 1:
         halves = (2 * i + value for i in range(top, lowest - 1, -1) for value in (0, 1))
-        return next(([half] for half in halves if not left & inside[half >> 1][half & 1]), None)
+        return next(([half] for half in halves if not remaining & inside[half >> 1][half & 1]), None)
     for i in range(top, lowest + fixed - 2, -1):
         for value in (0, 1):
-            rest = _find_first(inside, left & inside[i][value], fixed - 1, i - 1, lowest)
+            rest = _find_first(inside, remaining & inside[i][value], fixed - 1, i - 1, lowest)
             if rest is not None:
                 return [2 * i + value, *rest]
     return None

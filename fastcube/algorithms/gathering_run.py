@@ -14,7 +14,8 @@ from ..networks.hypercube import Hypercube
 from .shortest import distance
 from .trees import CommunicationTree, unusable_link_masks
 
-#: Causes of loss: the possible fates of a message that is not merged (R15).
+#: Causes of loss (R15): data shared with a failing neighbour that never waits for it, detoured data that the passive node does
+#: not receive, data without a nonfaulty path, and data sent to a node that waits for ever for another node.
 MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
 
 
@@ -41,15 +42,27 @@ class Send(NamedTuple):
 
 
 class GatheringRun:
-    """One gathering: the tree, the nodes with data, and the plans of the failing nodes."""
+    """One gathering: the tree, the nodes with data, and the plans of the failing nodes.
+
+    Attributes
+    ----------
+    fault : list of int
+        The FAULT mask of each node.
+    holds : list of bool
+        Whether each node has data.
+    holders : list of int
+        The nodes with data, ascending.
+    plans : dict of (stage, node) to Plan
+        The actions of the failing nodes, by stage, then node.
+    """
 
     def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
         self.cube, self.tree, self.n = cube, tree, cube.n
         self.algorithm, self.variant = algorithm, variant
         self.fault: list[int] = unusable_link_masks(cube).tolist()
-        full = 2**self.n - 1
-        self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
-        self.holds = [word != full for word in self.fault]
+        full = 2**self.n - 1  # of a faulty node or a node without a usable link, which has no data
+        self.holds = [mask != full for mask in self.fault]
+        self.holders = [v for v in range(2**self.n) if self.holds[v]]
         self.plans = {
             (i, v): self._plan(i, v)
             for i, d in enumerate(tree.order)
@@ -72,8 +85,10 @@ class GatheringRun:
         if self.algorithm == "TC":
             return Plan(i, v, (), -1, 0)
         if self.algorithm == "REROUTE":
-            around = (k for k in range(self.n) if k != d[i])
-            found = any(not (fault[v] >> k | fault[v ^ 1 << k] >> d[i] | fault[passive] >> k) & 1 for k in around)
+            other_dimensions = (k for k in range(self.n) if k != d[i])
+            found = any(
+                not (fault[v] >> k | fault[v ^ 1 << k] >> d[i] | fault[passive] >> k) & 1 for k in other_dimensions
+            )
             return Plan(i, v, (), passive, 3) if found else Plan(i, v, (), -1, 0)
         partners = [v ^ 1 << d[j] for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]
         if self.variant == "corrected":
@@ -92,10 +107,10 @@ class GatheringRun:
         d, fault = self.tree.order, self.fault
         if self.algorithm != "FTTC":
             return []
-        asking = [
+        helped = [
             v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "as_printed" or not fault[v] >> d[j] & 1
         ]
-        return [w for w in asking if fault[w] >> d[i] & 1]
+        return [w for w in helped if fault[w] >> d[i] & 1]
 
     def is_receiving(self, i: int, passive: int) -> bool:
         """Whether a passive node waits for its active neighbour (R9, R18)."""
@@ -106,6 +121,7 @@ class GatheringRun:
         return plan is not None and plan.target == passive and self.variant != "as_printed"
 
     def steps(self) -> int:
+        """Return the number of steps: for each stage one, or the most that one of its failing nodes takes."""
         longest = [1] * self.n
         for plan in self.plans.values():
             longest[plan.stage] = max(longest[plan.stage], 2 if plan.partners else plan.hops)
@@ -126,16 +142,35 @@ class GatheringRun:
         return sum(not seen[v] for v in self.holders)
 
 
+#: The messages of one stage by (sender, receiver): the piece, and its index in ``PieceFlow.sends``.
+Mail = dict[tuple[int, int], tuple[Any, int]]
+
+
 class PieceFlow:
     """The data of each node, stage by stage, for any pieces that can be split and merged.
+
+    Parameters
+    ----------
+    run : GatheringRun
+    held : dict
+        The piece of each node with data at the beginning.
+    split : callable
+        ``split(piece, m)`` returns m equal parts of a piece.
+    merge : callable
+        ``merge(a, b)`` returns the piece that holds both.
 
     Attributes
     ----------
     held : dict
         The piece of each node at the end, without sent pieces.
     lost : dict of cause to list of pieces
+        The pieces lost for each cause but BLOCKED, whose pieces are those sends that have this cause.
     blocked : set of int
+        The nodes that wait for ever.
     sends : list of Send
+        The messages in the order in which they are sent.
+    detoured : list
+        The pieces on detours to the sink, which are merged there at the end.
     """
 
     def __init__(
@@ -149,20 +184,21 @@ class PieceFlow:
         self.lost: dict[str, list[Any]] = {}
         self.blocked: set[int] = set()
         self.sends: list[Send] = []
-        self.late: list[Any] = []
+        self.detoured: list[Any] = []
         for i in range(run.n):
             self._run_stage(i)
         sink = run.tree.sink
-        for piece in self.late:
+        for piece in self.detoured:
             held[sink] = merge(held[sink], piece)
 
     def _run_stage(self, i: int) -> None:
+        """Run stage i: failing nodes send first, then active nodes after waiting for their data, then passive nodes receive."""
         run, bit = self.run, 1 << self.run.tree.order[i]
         actives = [v for v in run.active_nodes(i) if run.holds[v]]
-        mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, index in sends
+        mail: Mail = {}
         for v in actives:
             if (i, v) in run.plans and v not in self.blocked:
-                self._fail(run.plans[i, v], mail)
+                self._send_otherwise(run.plans[i, v], mail)
         for v in actives:
             if (i, v) in run.plans or v in self.blocked:
                 continue
@@ -172,7 +208,8 @@ class PieceFlow:
             if run.holds[v] and v not in self.blocked and run.is_receiving(i, v):
                 self._receive(v, v ^ bit, mail)
 
-    def _fail(self, plan: Plan, mail: dict[tuple[int, int], tuple[Any, int]]) -> None:
+    def _send_otherwise(self, plan: Plan, mail: Mail) -> None:
+        """Send the data of a failing node by its plan."""
         run, piece = self.run, self.held.pop(plan.node)
         passive = plan.node ^ 1 << run.tree.order[plan.stage]
         if plan.partners:
@@ -182,14 +219,12 @@ class PieceFlow:
         elif plan.target < 0:
             self._send(plan.node, passive, piece, 1, NOPATH, mail)
         elif plan.target != passive:
-            self.late.append(piece)
+            self.detoured.append(piece)
             self.sends.append(Send(plan.node, plan.target, 1, None))
         else:
             self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "as_printed" else BLOCKED, mail)
 
-    def _send(
-        self, v: int, to: int, piece: Any, messages: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
-    ) -> None:
+    def _send(self, v: int, to: int, piece: Any, messages: int, cause: str, mail: Mail) -> None:
         """Send a piece, which counts as lost for ``cause`` until it is received."""
         if cause != BLOCKED:
             self.lost.setdefault(cause, []).append(piece)
@@ -197,7 +232,7 @@ class PieceFlow:
             mail[v, to] = piece, len(self.sends)
         self.sends.append(Send(v, to, messages, cause))
 
-    def _receive(self, v: int, sender: int, mail: dict[tuple[int, int], tuple[Any, int]]) -> bool:
+    def _receive(self, v: int, sender: int, mail: Mail) -> bool:
         """Wait for a message and merge it.  If it never comes, block the node and return False."""
         if (sender, v) not in mail:
             self.blocked.add(v)

@@ -17,8 +17,9 @@ from ..networks.hypercube import Hypercube
 from .partition import Pair, Supercube, check_partition, faults_of
 
 #: Largest n for ``path="hamilton"``, which visits up to 2^(n-2) supernodes.
-HAMILTON = 24
+LARGEST_HAMILTON = 24
 
+#: The two versions of R': the values of ``path``.
 PATHS = ("shortcut", "hamilton")
 
 
@@ -73,12 +74,12 @@ class Multicast:
 
 def source_messages(net: Supercube, s: int, destinations: Iterable[int], path: str) -> list[Use]:
     """Return the source's messages, Figure 16: to D_E over the low and the high dimension, to D_H, to D_L (A7, A8, A9)."""
-    here = net.label(s)
+    label = net.label(s)
     labelled = sorted((net.label(d), d) for d in set(destinations) - {s})
-    own = [d for a, d in labelled if a == here]
-    above = [d for a, d in labelled if a > here]
-    below = [d for _, d in sorted((-a, d) for a, d in labelled if a < here)]
-    uses = list(_messages_inside(net, "E", s, own))
+    inside = [d for a, d in labelled if a == label]
+    above = [d for a, d in labelled if a > label]
+    below = [d for _, d in sorted((-a, d) for a, d in labelled if a < label)]
+    uses = list(_messages_inside(net, "E", s, inside))
     for kind, header in (("H", above), ("L", below)):
         if header:
             v, detour = net.next_node_toward(s, net.label(header[0]), path)
@@ -90,10 +91,10 @@ def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
     """Return the messages that the end of a channel sends on, Figure 17; a detour joins another message there (A8)."""
     w = use.v
     header = [d for d in use.header if d != w]
-    here = w & ~net.inside
-    own = [d for d in header if d & ~net.inside == here]
-    rest = tuple(d for d in header if d & ~net.inside != here)
-    uses = list(_messages_inside(net, use.kind, w, own))
+    supernode = w & ~net.inside
+    inside = [d for d in header if d & ~net.inside == supernode]
+    rest = tuple(d for d in header if d & ~net.inside != supernode)
+    uses = list(_messages_inside(net, use.kind, w, inside))
     if not rest:
         return uses
     v, detour = net.next_node_toward(w, net.label(rest[0]), path)
@@ -104,10 +105,10 @@ def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
     return [*uses, Use(use.kind, w, v, rest, detour)]
 
 
-def _messages_inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
+def _messages_inside(net: Supercube, kind: str, w: int, destinations: list[int]) -> Iterator[Use]:
     """Yield the messages from w into its own supernode, low dimension first."""
     for v in (w ^ net.low, w ^ net.high):
-        header = tuple(d for d in own if net.within(w, d) == v)
+        header = tuple(d for d in destinations if net.within(w, d) == v)
         if header:
             yield Use(kind, w, v, header)
 
@@ -117,8 +118,8 @@ def make_supercube(cube: Hypercube, partition: Pair | None, path: str) -> Superc
     if not isinstance(path, str) or path not in PATHS:
         raise ParameterError(f"path must be {' or '.join(PATHS)}, got {short_repr(path)}")
     faults = faults_of(cube)
-    if path == "hamilton" and cube.n > HAMILTON:
-        raise ParameterError(f"n must be in [1, {HAMILTON}] for path='hamilton', got {cube.n}")
+    if path == "hamilton" and cube.n > LARGEST_HAMILTON:
+        raise ParameterError(f"n must be in [1, {LARGEST_HAMILTON}] for path='hamilton', got {cube.n}")
     return Supercube(cube.n, faults, check_partition(cube, partition))
 
 
@@ -135,8 +136,8 @@ def check_message(cube: Hypercube, net: Supercube, s: object, destinations: obje
 def _check_nonfaulty(cube: Hypercube, net: Supercube, name: str, label: object) -> int:
     node = cube.check_node(name, label)
     if node in net.faults:
-        why = "faulty" if cube.is_faulty(node) else "an end of a faulty link"
-        raise ParameterError(f"{name} must be nonfaulty, got {node} ({cube.label(node)}), which is {why}")
+        reason = "faulty" if cube.is_faulty(node) else "an end of a faulty link"
+        raise ParameterError(f"{name} must be nonfaulty, got {node} ({cube.label(node)}), which is {reason}")
     return node
 
 

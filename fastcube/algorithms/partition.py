@@ -39,9 +39,9 @@ def find_pair(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
     Both searches take the first dimension without a conflict for lo, and the first dimension that fits lo for hi: a dimension
     below would have a conflict of its own.  Figure 2 ends there, and the exhaustive search continues with the next lo.
     """
-    alone = [i for i in range(n) if find_conflict(faults, 1 << i) is None]
-    for lo, hi in itertools.combinations(alone, 2):
-        if lo != alone[0] and not exhaustive:
+    without_conflict = [i for i in range(n) if find_conflict(faults, 1 << i) is None]
+    for lo, hi in itertools.combinations(without_conflict, 2):
+        if lo != without_conflict[0] and not exhaustive:
             return None
         if find_conflict(faults, 1 << lo | 1 << hi) is None:
             return lo, hi
@@ -81,24 +81,24 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
     if not is_many(faults):
         raise ParameterError(f"faults must be labels, got {short_repr(faults)}")
     labels = [check_integer("faults", label, 0, 2**n - 1, f"for n={n}") for label in faults]
-    cut = 0
+    shortened = 0
 
-    def first_free(labels: list[int], digits: int) -> tuple[int, list[int]] | None:
-        nonlocal cut
+    def find_dimension(labels: list[int], digits: int) -> tuple[int, list[int]] | None:
+        nonlocal shortened
         for i in range(digits):
-            shorter = [word >> i + 1 << i | word & (1 << i) - 1 for word in labels]
-            cut += len(labels)
+            shorter = [label >> i + 1 << i | label & (1 << i) - 1 for label in labels]
+            shortened += len(labels)
             if len(set(shorter)) == len(labels):
                 return i, shorter
         return None
 
-    first = first_free(labels, n)
-    second = None if first is None else first_free(first[1], n - 1)
+    first = find_dimension(labels, n)
+    second = None if first is None else find_dimension(first[1], n - 1)
     if first is None or second is None:
-        return None, cut
+        return None, shortened
     i, j = first[0], second[0]
     k = j + 1 if map_back and j >= i else j
-    return (min(i, k), max(i, k)), cut
+    return (min(i, k), max(i, k)), shortened
 
 
 def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
@@ -141,21 +141,21 @@ def check_partition(cube: Hypercube, partition: object) -> Pair:
                 f"cube has no fault-tolerant 2-partition by exhaustive search: {len(faults)} faults for n={cube.n}"
             )
         return found
-    wanted = (
+    rule = (
         f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {short_repr(partition)}"
     )
     given = list(partition) if is_many(partition) else []
     dims = sorted(d for value in given if (d := as_integer(value)) is not None and 0 <= d < cube.n)
     if len(given) != 2 or len(set(dims)) != 2:
-        raise ParameterError(wanted)
+        raise ParameterError(rule)
     lo, hi = dims
     inside = 1 << lo | 1 << hi
     found = find_conflict(faults, inside)
     if found is not None:
-        where = Subcube(found[0] & ~inside, inside, cube.n)
+        subcube = Subcube(found[0] & ~inside, inside, cube.n)
         raise ParameterError(
             f"partition must leave at most one fault in every 2-cube: ({lo}, {hi}) has "
-            f"{cube.label(found[0])} and {cube.label(found[1])} in {where}"
+            f"{cube.label(found[0])} and {cube.label(found[1])} in {subcube}"
         )
     return lo, hi
 
@@ -166,7 +166,9 @@ class Supercube:
     Parameters
     ----------
     n : int
+        Dimension of the divided cube Q_n.
     faults : frozen set of labels
+        F, as from ``faults_of``.
     partition : (int, int)
         The fault-tolerant pair (lo, hi), checked by ``check_partition``.
     """
@@ -184,12 +186,12 @@ class Supercube:
 
     def label(self, v: int) -> int:
         """Return l(v): the position of v's supernode in the reflected Gray code of the digits outside P (A2)."""
-        word = sum(1 << at for at, bit in enumerate(self.external) if v & bit)
+        position = sum(1 << i for i, bit in enumerate(self.external) if v & bit)
         shift = 1
         while shift < len(self.external):
-            word ^= word >> shift
+            position ^= position >> shift
             shift *= 2
-        return word
+        return position
 
     def supernode(self, v: int) -> Subcube:
         """Return the 2-cube that contains v."""

@@ -93,20 +93,23 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
     """Run ROUTE2(k): try all minimal paths by their first k nodes, in lexicographic order, then as ROUTE1(k) (R7, R18)."""
     expanded = 0
 
-    def first_passing_bit(node: int, left: int, seen: set[int]) -> int | None:
-        """Return the first bit of a minimal path whose next ``left`` nodes are nonfaulty; no node of ``seen`` has such a path."""
+    def first_passing_bit(node: int, remaining: int, seen: set[int]) -> int | None:
+        """Return the first bit of a minimal path whose next ``remaining`` nodes are nonfaulty.
+
+        No node of ``seen`` has such a path.
+        """
         nonlocal expanded
         for bit in descending_bits(node ^ t):
-            after = node ^ bit
-            if is_blocked(cube, node, bit) or after in seen:
+            neighbour = node ^ bit
+            if is_blocked(cube, node, bit) or neighbour in seen:
                 continue
-            if left == 1:
+            if remaining == 1:
                 return bit
             if expanded == MAX_EXPANDED:
                 raise LimitError
             expanded += 1
-            seen.add(after)
-            if first_passing_bit(after, left - 1, seen) is not None:
+            seen.add(neighbour)
+            if first_passing_bit(neighbour, remaining - 1, seen) is not None:
                 return bit
         return None
 

@@ -8,7 +8,7 @@ from ..errors import ParameterError, as_integer, check_integer, check_range, is_
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import check_end
 
-#: Largest n and number of packets, because every packet is checked at every node.
+#: Largest n and largest number of packets, because every packet is checked at every node.
 MOST_N, MOST_PACKETS = 20, 10**6
 
 #: A list of steps, each a list of (tail, head, packet).
@@ -81,6 +81,6 @@ def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) ->
                 )
         for _, v, packet in step:
             held[v].add(packet)
-    if any(len(there) < packets for there in held.values()):
+    if any(len(packets_held) < packets for packets_held in held.values()):
         raise ParameterError("schedule must bring every packet everywhere, one is missing somewhere in the end")
     return len(steps)

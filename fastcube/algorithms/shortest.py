@@ -40,7 +40,7 @@ def distance(network: Network, s: int, t: int) -> int | None:
     ------
     ParameterError
         If ``s`` or ``t`` is faulty, or the search would expand more than 2^21 nodes.  This takes a cube of more than 20
-        dimensions with a great many faults.
+        dimensions, or DC(m) with m > 12, with a great many faults.
 
     Notes
     -----

@@ -176,10 +176,10 @@ def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Tree
     """Return the trees one by one.  Raises ParameterError at once for too many faults."""
     n, faults = cube.n, sorted(require_listed_faults(cube))
     if len(faults) > 1 or cube.faulty_links:
-        what = f"{len(faults)} faulty nodes" if len(faults) > 1 else f"{len(cube.faulty_links)} faulty links"
+        found = f"{len(faults)} faulty nodes" if len(faults) > 1 else f"{len(cube.faulty_links)} faulty links"
         raise ParameterError(
             'cube must have at most one faulty node and no faulty link for algorithm="light", '
-            f'got {what}; algorithm="edmonds" takes any'
+            f'got {found}; algorithm="edmonds" takes any'
         )
     check_range("n", n, 1, LARGEST_LIGHT, "for 2^n n entries of memory")
     if not faults:
@@ -188,6 +188,7 @@ def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Tree
 
 
 def _trees_around_fault(n: int, s: int, fault: int, pivoted: bool) -> Iterator[Trees]:
+    """Yield the n - 1 light trees around s with one faulty node."""
     dims = position_dimensions(n, s, fault)
     labels = np.full(1, s, np.int64)  # labels of the nodes in canonical position (S4)
     for k in dims:
@@ -263,6 +264,7 @@ def edmonds_trees(cube: Hypercube, s: int) -> Trees:
 
 
 def _nonfaulty_graph(cube: Hypercube) -> NonfaultyGraph:
+    """Return the nonfaulty graph.  Raises ParameterError for a large cube, or one with fewer than two nonfaulty nodes."""
     check_cube(cube)
     faults = require_listed_faults(cube)
     check_integer("n", cube.n, 1, LARGEST_GRAPH, "where all 2^n nodes are looked at")
@@ -291,8 +293,8 @@ def height(tree: Trees) -> int:
 
 def _pipelined_steps(heights: list[int], packets: int) -> int:
     """Return the steps of a broadcast whose packets are sent in turn on edge-disjoint trees of these heights."""
-    on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
-    return max(many - 1 + high for many, high in zip(on_tree, heights, strict=True) if many)
+    packets_on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
+    return max(count - 1 + height for count, height in zip(packets_on_tree, heights, strict=True) if count)
 
 
 @HEIGHTS.register(Hypercube, "edst", default=True)

@@ -32,28 +32,28 @@ def lower_nodes(n: int, k: int) -> Nodes:
 
 def set_of(labels: Iterable[int]) -> Nodes:
     """Return the set of nodes with these labels; repeated labels are allowed."""
-    held = bytearray(max(labels := list(labels), default=0) // 8 + 1)
+    bits = bytearray(max(labels := list(labels), default=0) // 8 + 1)
     for v in labels:
-        held[v >> 3] |= 1 << (v & 7)
-    return int.from_bytes(held, "little")
+        bits[v >> 3] |= 1 << (v & 7)
+    return int.from_bytes(bits, "little")
 
 
 def iterate_members(nodes: Nodes) -> Iterator[int]:
     """Yield the nodes of a set, ascending."""
     text = bin(nodes)[:1:-1]
-    at = text.find("1")
-    while at >= 0:
-        yield at
-        at = text.find("1", at + 1)
+    node = text.find("1")
+    while node >= 0:
+        yield node
+        node = text.find("1", node + 1)
 
 
 def count_memberships(nodes: Nodes, sets: Iterable[Nodes], most: int) -> list[Nodes]:
     """Return a list whose entry j = 0, ..., ``most`` is the set of those ``nodes`` that are in at least j of the ``sets``."""
-    held = [nodes] + [0] * most
-    for others in sets:
+    at_least = [nodes] + [0] * most
+    for members in sets:
         for j in reversed(range(most)):
-            held[j + 1] |= held[j] & others
-    return held
+            at_least[j + 1] |= at_least[j] & members
+    return at_least
 
 
 class NonfaultyGraph:
@@ -208,17 +208,17 @@ def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: in
     n, goal = graph.n, 1 << target
     flow = [0] * n  # for each dimension the tails of the arcs on a path
     for paths in range(limit):
-        left = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
+        residual = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
         seen, layers = source, [source]
         while layers[-1] and not seen & goal:
-            near = graph.neighbours(layers[-1], left)
-            layers.append(near & ~seen)
-            seen |= near
+            reached = graph.neighbours(layers[-1], residual)
+            layers.append(reached & ~seen)
+            seen |= reached
         if not seen & goal:
             return paths, seen
         v = target
         for layer in reversed(layers[:-1]):
-            k = next(k for k in range(n) if (layer & left[k]) >> (v ^ 1 << k) & 1)
+            k = next(k for k in range(n) if (layer & residual[k]) >> (v ^ 1 << k) & 1)
             if flow[k] >> v & 1:
                 flow[k] ^= 1 << v  # cancels a path that uses the opposite arc
             else:

@@ -15,7 +15,7 @@ from ..networks.family import LARGEST_TABLED, CubeNetwork, network_families
 from ..networks.network import Network, all_faulty_nodes
 from .registry import check_end
 
-#: Largest number of label bits for ``diameter``, which searches from every node.
+#: Largest number of bits of a label for ``diameter``, which searches from every node.
 _LARGEST_DIAMETER = 14
 
 

@@ -18,8 +18,9 @@ from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 from .unsafe import faulty_labels
 
-#: Largest n for ``unusable_link_masks``, and largest n for listing a tree's 2^n - 1 links.
-LARGEST_WORDS = 24
+#: Largest n for ``unusable_link_masks``: 2^24 masks take 128 MiB.
+LARGEST_MASKS = 24
+#: Largest n for listing a tree's 2^n - 1 links.
 LARGEST_LISTED = 20
 #: Largest n with faults sampled on demand, because the status of every node is looked up.
 LARGEST_WHOLE = 20
@@ -56,7 +57,7 @@ class CommunicationTree:
         self.order = _check_order(cube.n, order)
         self.costs = tuple(costs) if is_many(costs) else (costs,)
         if not all(isinstance(cost, dict) for cost in self.costs):
-            raise ParameterError(f"costs must be dicts, one an iteration, got {short_repr(costs)}")
+            raise ParameterError(f"costs must be dicts, one per iteration, got {short_repr(costs)}")
 
     @property
     def n(self) -> int:
@@ -115,6 +116,7 @@ class CommunicationTree:
 
 
 def _check_order(n: int, order: object) -> tuple[int, ...]:
+    """Return an order as a tuple of ints.  Raises ParameterError unless it is a permutation of 0, ..., n - 1."""
     given = list(order) if is_many(order) else []
     dims = tuple(-1 if (d := as_integer(value)) is None else d for value in given)
     if sorted(dims) != list(range(n)):
@@ -131,12 +133,12 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
         bit = _ONE << np.uint64(k)
         lows.append(nodes & ~bit)
         bits.append(np.full_like(nodes, bit))
-    low, bit_ = np.concatenate(lows), np.concatenate(bits)
-    at = np.lexsort((low, bit_))
-    low, bit_ = low[at], bit_[at]
-    first = np.ones(low.size, np.bool_)
-    first[1:] = (low[1:] != low[:-1]) | (bit_[1:] != bit_[:-1])
-    return low[first], bit_[first]
+    all_lows, all_bits = np.concatenate(lows), np.concatenate(bits)
+    order = np.lexsort((all_lows, all_bits))
+    all_lows, all_bits = all_lows[order], all_bits[order]
+    is_first = np.ones(all_lows.size, np.bool_)
+    is_first[1:] = (all_lows[1:] != all_lows[:-1]) | (all_bits[1:] != all_bits[:-1])
+    return all_lows[is_first], all_bits[is_first]
 
 
 def unusable_link_masks(cube: Hypercube) -> Array:
@@ -157,15 +159,15 @@ def unusable_link_masks(cube: Hypercube) -> Array:
     >>> fc.unusable_link_masks(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 at both ends
     array([4, 0, 0, 0, 4, 0, 0, 0], dtype=uint64)
     """
-    check_range("n", check_cube(cube).n, 1, LARGEST_WORDS, "for a FAULT word of every node")
-    words = np.zeros(2**cube.n, np.uint64)
+    check_range("n", check_cube(cube).n, 1, LARGEST_MASKS, "for a FAULT word of every node")
+    masks = np.zeros(2**cube.n, np.uint64)
     low, bit = dead_links(cube)
     for k in range(cube.n):  # distinct links of one dimension have distinct ends
         link = _ONE << np.uint64(k)
         ends = low[bit == link]
-        words[ends] |= link
-        words[ends | link] |= link
-    return words
+        masks[ends] |= link
+        masks[ends | link] |= link
+    return masks
 
 
 def first_sink(n: int, low: Array, bit: Array) -> int | None:
@@ -209,8 +211,8 @@ def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTre
 
 
 @TREE_FINDERS.register(Hypercube, "FIND_TREE", default=True)
-def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
-    """Run FIND_TREE on the list of dead links, with labels relative to the sink and the bits of used dimensions cleared.
+def _find_tree_bottom_up(cube: Hypercube) -> CommunicationTree | None:
+    """Run FIND_TREE, Figure 10, on the list of dead links: labels are relative to the sink, bits of used dimensions are 0.
 
     A dead link of an unused dimension k adds 1 to COST(j) if its lower end is 2^j, and to COST(k) if its lower end is 0.
     """
@@ -235,7 +237,7 @@ def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
 
 
 @TREE_FINDERS.register(Hypercube, "TOP_DOWN")
-def _find_top_down_tree(cube: Hypercube) -> CommunicationTree:
+def _find_tree_top_down(cube: Hypercube) -> CommunicationTree:
     """Run TOP_DOWN (R20) on the list of dead links inside the present subcube."""
     low, bit = dead_links(cube)
     rest, order, sink = list(range(cube.n)), [], 0

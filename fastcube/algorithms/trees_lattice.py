@@ -11,8 +11,9 @@ from ..errors import check_flag, check_range
 from ..networks.hypercube import Hypercube, check_cube
 from .trees import Array, CommunicationTree, dead_links, unusable_link_masks
 
-#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and largest n for ``fault_free_trees``.
+#: Largest n for ``optimal_tree``, which holds 3^n numbers twice.
 LARGEST_LATTICE = 14
+#: Largest n for ``fault_free_trees``, of which there are n! 2^n without faults.
 LARGEST_EXHAUSTED = 10
 
 _ONE = np.uint64(1)
@@ -21,7 +22,7 @@ _ONE = np.uint64(1)
 class Lattice:
     """The smallest numbers of faulty links of all trees, as a shortest path over subcubes.
 
-    The faulty links of the remaining stages depend on the subcube Q that holds the data, but not on the sink inside it.  So
+    The faulty links of the stages that bring all data into a subcube Q depend on Q, but not on the sink inside it.  So
     tail[Q] = min over fixed dimensions j of cross(Q, j) + tail[Q + j], with 3^n states for all sinks together.  Q + j is Q with
     dimension j free, Q ^ j its other half.  The dead links between the halves number cross(Q, j) = inside[Q + j] - inside[Q]
     - inside[Q ^ j], where ``inside`` counts the dead links in a subcube.  A subcube is a base-3 number: digit j is the
@@ -29,7 +30,10 @@ class Lattice:
 
     Attributes
     ----------
-    inside, tail : int32 arrays of 3^n
+    inside : int32 array of 3^n
+        The dead links inside each subcube.
+    tail : int32 array of 3^n
+        The smallest number of faulty links of the stages that bring all data into each subcube.
     """
 
     def __init__(self, cube: Hypercube) -> None:
@@ -53,6 +57,7 @@ class Lattice:
         return total
 
     def _find_tails(self) -> NDArray[np.int32]:
+        """Return ``tail``, computed from the whole cube down by number of free dimensions."""
         every = np.arange(3**self.n)
         free = sum((every // 3**j % 3 == 2).astype(np.int8) for j in range(self.n))
         layers = np.split(np.argsort(free, kind="stable"), np.cumsum(np.bincount(free))[:-1])

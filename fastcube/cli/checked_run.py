@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Study, Value
 
-#: Fewer trials than this at a point are said where a time limit has ended a run: its table may hold little but wide intervals.
+#: If a time limit has ended a run, a message counts the points with fewer trials than this, because their intervals are wide.
 _FEW_TRIALS = 30
 
 
@@ -26,22 +26,23 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
 
     def shard_command(output: str, task: str, tasks: int | str) -> str:
         """Return the command of one task; of two options --output the later one counts."""
-        named = "" if sweep.is_sweep(study) else f' -o {shlex.quote(output.removesuffix(".h5"))}-"${task}".h5'
-        return f'{repeated_command()} --shard "${task}/{tasks}"{named}'
+        own_output = "" if sweep.is_sweep(study) else f' -o {shlex.quote(output.removesuffix(".h5"))}-"${task}".h5'
+        return f'{repeated_command()} --shard "${task}/{tasks}"{own_output}'
 
-    if "SLURM_ARRAY_TASK_ID" in os.environ and (whole := [one.output for one in runs if one.goal.shard is None]):
-        part = shard_command(whole[0], "SLURM_ARRAY_TASK_ID", "N")
-        raise ParameterError(f"inside a Slurm array each of N tasks needs its part: {part}")
+    unsharded = [run for run in runs if run.goal.shard is None]
+    if "SLURM_ARRAY_TASK_ID" in os.environ and unsharded:
+        command = shard_command(unsharded[0].output, "SLURM_ARRAY_TASK_ID", "N")
+        raise ParameterError(f"inside a Slurm array each of N tasks needs its part: {command}")
     launched = launched_tasks()
     if launched is None or launched[0] < 2:
         return
     count, rank = launched
     launcher = f"{'srun' if rank.startswith('SLURM') else 'mpiexec'} -n {count}"
-    for one in runs:
-        if one.goal.shard is None and one.options["engine"] != "mpi":
-            shards = shlex.quote(shard_command(one.output, rank, count))
+    for run in unsharded:
+        if run.options["engine"] != "mpi":
+            command = shlex.quote(shard_command(run.output, rank, count))
             raise ParameterError(
-                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c {shards}, "
+                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c {command}, "
                 f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m {repeated_command()} --engine mpi"
             )
 
@@ -56,17 +57,17 @@ def leave_compilation() -> None:
 
 @dataclass
 class CheckedRun:
-    """One run whose options have all been checked."""
+    """One run whose options have all been parsed."""
 
     study: Study
     goal: Goal
     points: list[dict[str, Value]]
     seed: int
-    output: str
-    options: dict[str, Any]
+    output: str  #: the results file
+    options: dict[str, Any]  #: the parameters of the command, as click gives them
 
     def check(self) -> None:
-        """Check what a run checks when it begins and what needs no connection.  Raises ParameterError."""
+        """Make the checks of a run that need no connection to an engine.  Raises ParameterError."""
         from ..running.driver import check_run
         from ..running.engines import check_engine
         from ..running.progress import Progress
@@ -95,8 +96,7 @@ class CheckedRun:
         from ..running.progress import Progress
         from ..running.signals import WORK_REMAINS
 
-        given, output = self.options, self.output
-        progress = given["progress"]
+        given, output, progress = self.options, self.output, self.options["progress"]
         report = Progress("lines" if progress == "auto" and is_logging_on() else progress)
         try:
             results, code = run_study(
@@ -123,13 +123,15 @@ class CheckedRun:
             if points := sum(tally.trials < _FEW_TRIALS for _, tally in results):
                 print_message(f"fewer than {_FEW_TRIALS} trials at {points} of {count_text(len(results), 'point')}")
         if code:
-            again = "the same mpiexec command" if given["engine"] == "mpi" else None
-            kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
-            exit_unfinished(code, kept, again)
+            command = "the same mpiexec command" if given["engine"] == "mpi" else None
+            saved = (
+                f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
+            )
+            exit_unfinished(code, saved, command)
         click.echo(as_table(results, table_width()))
         tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
-        if few := self.goal.few_events(self.study, tallies):
-            print_message(few)
+        if warning := self.goal.few_events(self.study, tallies):
+            print_message(warning)
         print_message(f"results in {output}")
         if given["plot"] is not None:
             draw_figure(results, given["plot"])
@@ -139,12 +141,12 @@ class CheckedRun:
 
 
 def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
-    """Return a checked run from the command's parameters.  Raises ParameterError."""
+    """Return a run from the command's parameters.  Raises ParameterError."""
     from ..results.memory import check_address_space
     from ..results.provenance import available_cpus
 
     given = dict(options_of_run)
-    # before libraries are loaded that would not stand it
+    # first, because the libraries that are imported next abort the process if they lack address space
     check_address_space((given["workers"] or available_cpus()) if given["engine"] == "threads" else 1)
     from ..measure import registry
     from ..measure.goal import make_goal
@@ -152,16 +154,16 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     from ..plot import check_target
     from ..results.environment import read_count
 
-    chosen = registry.study(given["study"])
+    study = registry.study(given["study"])
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
-    goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
-    name = options.default_name(chosen, given["grid"])
+    goal = make_goal(study, study.grid(given["grid"]), **targets)
+    name = options.default_name(study, given["grid"])
     if given["force"] and read_count("SLURM_RESTART_COUNT", 0):
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"
         )
-    points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
+    points = build_points(study, options.parse_axes(given["axes"]), given["grid"])
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:
         check_target(given["plot"])
-    return CheckedRun(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
+    return CheckedRun(study, goal, points, seed, given["output"] or f"{name}.h5", given)

@@ -36,7 +36,7 @@ def complete_values(*names: str) -> _Completer:
     return lambda ctx, param, incomplete: matching_items(names, incomplete)
 
 
-def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
+def _study_items(ctx: click.Context, kind: str) -> dict[str, str]:
     """Return names and descriptions of a study's grids, axes or statistics; none if the line names no installed study."""
     from ..measure import registry
 
@@ -44,7 +44,7 @@ def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
     given = [ctx.params.get("study"), ctx.params.get("file"), *(ctx.params.get("studies") or ()), *ctx.args]
     # click stops parsing at an option whose value is still being typed, and leaves the words before it in ctx.args
     study = next((registry.study(word) for word in given if word in known), None)
-    return {part.name: getattr(part, "description", "") for part in getattr(study, what, ())}
+    return {part.name: getattr(part, "description", "") for part in getattr(study, kind, ())}
 
 
 def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -79,8 +79,10 @@ def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Return completions with the next axis of a point such as ``n=10,f=``."""
     before, comma, last = incomplete.rpartition(",")
     given = {part.partition("=")[0] for part in before.split(",")}
-    some = {name: what for name, what in _study_items(ctx, "axes").items() if name not in given}
-    return [CompletionItem(before + comma + item.value, help=item.help) for item in matching_items(some, last, "=")]
+    free_axes = {name: text for name, text in _study_items(ctx, "axes").items() if name not in given}
+    return [
+        CompletionItem(before + comma + item.value, help=item.help) for item in matching_items(free_axes, last, "=")
+    ]
 
 
 def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:

@@ -28,9 +28,9 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
     """
     from ..results.comparing import compare_results
 
-    both = options.read_results(one, unchecked, study), options.read_results(other, unchecked, study)
-    found = compare_results(*both)
-    for path, results in zip((one, other), both, strict=True):
+    pair = options.read_results(one, unchecked, study), options.read_results(other, unchecked, study)
+    found = compare_results(*pair)
+    for path, results in zip((one, other), pair, strict=True):
         click.echo(
             f"{path}: {results.study.name} revision {results.study.revision}, seed {results.seed}, "
             f"{count_text(len(results), 'point')}, {results.trials:,} trials"
@@ -47,20 +47,22 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
             f"estimates from other trials: {found.compared:,} compared, {len(found.differing):,} differ by more than their "
             "intervals (of estimates of equal numbers about 0.6% do, by chance)"
         )
-    _difference_table(found.differing)
+    _print_differences(found.differing)
     ctx.exit(1 if found.differ else 0)
 
 
 def _name_points(points: tuple[str, ...]) -> str:
-    more = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
-    return f"{count_text(len(points), 'point')} ({'; '.join(points[:_MAX_NAMED])}{more})"
+    """Return the number of points, and the first of them."""
+    end = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
+    return f"{count_text(len(points), 'point')} ({'; '.join(points[:_MAX_NAMED])}{end})"
 
 
-def _difference_table(differing: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
+def _print_differences(differing: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
+    """Print a table of pairs of estimates with their point and statistic; nothing without any."""
     from ..results.rounding import estimate_texts
     from ..results.table import fit_columns
 
-    rows = [(at, label, *estimate_texts([a, b])) for at, label, a, b in differing]
+    rows = [(point, label, *estimate_texts([a, b])) for point, label, a, b in differing]
     columns = [list(column) for column in zip(("point", "statistic", "A", "B"), *rows, strict=True)] if rows else []
     for cells in zip(*fit_columns(columns, 0, None)[0], strict=True):
         click.echo("  ".join(cells))

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 def _targets_text(goal: Goal) -> str:
+    """Return the targets of a goal as text, with the largest number of trials if there is one."""
     parts = [f"{name} {value}" for name in ("precision", "relative", "events") if (value := getattr(goal, name))]
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
-def _trials_left(held: Mapping[Any, Tally], point: Mapping[str, Value], goal: Goal) -> int:
-    """Return the number of trials of a point that the file lacks."""
+def _count_missing(tallies: Mapping[Any, Tally], point: Mapping[str, Value], goal: Goal) -> int:
+    """Return the number of trials of a point that the file, which holds these tallies, lacks."""
     key = tuple(point.values())
-    return count_trials(missing_trials(held[key].ranges if key in held else (), *goal.bounds(point)))
+    return count_trials(missing_trials(tallies[key].ranges if key in tallies else (), *goal.bounds(point)))
 
 
 def show_plan(run: CheckedRun) -> None:
@@ -39,16 +40,16 @@ def show_plan(run: CheckedRun) -> None:
 
     study, points, goal, output = run.study, run.points, run.goal, run.output
     workers, engine, grid = (run.options[name] for name in ("workers", "engine", "grid"))
-    held = OutputFile(output).resume(Results(study, run.seed), run.options["force"]).tallies
-    whole = Results(study, run.seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
+    tallies = OutputFile(output).resume(Results(study, run.seed), run.options["force"]).tallies
+    planned = Results(study, run.seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
     click.echo(f"study   {study.name}: {study.title}")
-    click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
+    click.echo(f"points  {len(points)} ({'; '.join(planned.spans().values())})")
     if count := kernels_to_compile(study, points):
         print_message(f"fastcube: compiling {count_text(count, 'kernel')}, once for this machine: {COMPILE_TIME}")
     check_set_ups(study, ((point, "") for point in points))
     # at most the trials of the run, so that planning a short run does not take longer than the run
-    left = [] if goal.adaptive else [_trials_left(held, point, goal) for point in points]
-    seconds = measured_seconds(study, points, most=left)
+    missing = [] if goal.adaptive else [_count_missing(tallies, point, goal) for point in points]
+    seconds = measured_seconds(study, points, most=missing)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
     measured = f"measured now, by up to {SECONDS} s of trials at {count_text(min(MEASURED, len(points)), 'point')}"
@@ -57,11 +58,13 @@ def show_plan(run: CheckedRun) -> None:
         million = seconds_text(1e6 * sum(seconds) / cores)
         click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")
     else:
-        asked = [stop - first for first, stop in map(goal.bounds, points)]
-        each = range_text(f"{min(asked):,}", f"{max(asked):,}")
-        click.echo(f"trials  {each} a point, {sum(asked):,} in all, {sum(asked) - sum(left):,} of them in {output}")
-        total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores
-        click.echo(f"time    {seconds_text(total) if sum(left) else 'none'} on {where} ({measured})")
+        wanted = [stop - first for first, stop in map(goal.bounds, points)]
+        per_point = range_text(f"{min(wanted):,}", f"{max(wanted):,}")
+        click.echo(
+            f"trials  {per_point} a point, {sum(wanted):,} in all, {sum(wanted) - sum(missing):,} of them in {output}"
+        )
+        total = sum(trials * each for trials, each in zip(missing, seconds, strict=True)) / cores
+        click.echo(f"time    {seconds_text(total) if sum(missing) else 'none'} on {where} ({measured})")
     if engine != "threads":
         click.echo(f"        with {engine} about this time divided by the number of its cores, if they are similar")
     click.echo(f"file    {output}, at most {bytes_text(file_bytes(study, points, goal, study.grid(grid).name))}")

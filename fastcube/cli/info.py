@@ -11,7 +11,8 @@ from ..errors import plain_text, range_text
 from . import completion, options
 
 
-def _environment() -> None:
+def _print_environment() -> None:
+    """Print the versions of the software, the processor, its limits and the folders of the cache."""
     from ..kernels.machine.cache import cache_folder, list_read_only_folders
     from ..kernels.machine.target import CPU_NAME
     from ..results.processors import processor_limits
@@ -27,8 +28,8 @@ def _environment() -> None:
     click.echo(f"threads   {limits[limit]}")
     click.echo(f"limit     {limit}; the machine has {os.cpu_count()} processors")
     click.echo(f"cache     {folder}" if folder else "cache     none: no folder can be written; set FASTCUBE_CACHE_DIR")
-    for place in list_read_only_folders():
-        click.echo(f"          {place} (only read)")
+    for read_only in list_read_only_folders():
+        click.echo(f"          {read_only} (only read)")
 
 
 @click.command("info", epilog="\b\nExample:\n  fastcube info unsafe.h5")
@@ -39,7 +40,7 @@ def _environment() -> None:
 def command(file: str | None, unchecked: bool) -> None:
     """Show the environment and the cache folder, or with FILE the identity and digest of a results file."""
     if file is None:
-        _environment()
+        _print_environment()
         return
     from ..measure.study import GENERATOR
     from ..results.reading import open_results
@@ -47,13 +48,13 @@ def command(file: str | None, unchecked: bool) -> None:
 
     with options.suggest_unchecked():
         results = open_results(file, unchecked=unchecked)
-    done = [tally.trials for _, tally in results]
+    trials = [tally.trials for _, tally in results]
     click.echo(f"study      {results.study.name} revision {results.study.revision}: {results.study.title}")
     click.echo(f"source     {results.study.source}")
     click.echo(f"seed       {results.seed}")
     click.echo(f"generator  {GENERATOR}")
-    each = range_text(f"{min(done, default=0):,}", f"{max(done, default=0):,}")
-    click.echo(f"points     {len(done)}, with {each} trials, {sum(done):,} in all")
+    per_point = range_text(f"{min(trials, default=0):,}", f"{max(trials, default=0):,}")
+    click.echo(f"points     {len(trials)}, with {per_point} trials, {sum(trials):,} in all")
     if target := results.goal.target_text(results.study):
         click.echo(f"target     {target}, in the last run")
     if axis := results.study.swept_axis:
@@ -62,8 +63,8 @@ def command(file: str | None, unchecked: bool) -> None:
     for line in unverified_note(results):
         click.echo(f"numbers    {line}")
     for run in results.history:
-        written, by, host = (
-            plain_text(str(run.get(part, {}).get(name, "?") if isinstance(run.get(part), dict) else "?"))
-            for part, name in (("resources", "written"), ("software", "version"), ("environment", "host"))
+        written, version, host = (
+            plain_text(str(run.get(section, {}).get(name, "?") if isinstance(run.get(section), dict) else "?"))
+            for section, name in (("resources", "written"), ("software", "version"), ("environment", "host"))
         )
-        click.echo(f"written    {written} by fastcube {by} on {host}")
+        click.echo(f"written    {written} by fastcube {version} on {host}")

@@ -12,7 +12,7 @@ from . import completion, options
 from .reliability import echo_rows, format_estimate, network, read_sources
 
 #: Short names of distributions of scipy.stats.
-_SHORT = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognorm"}
+_SHORT_NAMES = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognorm"}
 
 
 @click.command(
@@ -61,9 +61,10 @@ def command(
     life = _parse_distribution(distribution, parse_number("mean", mean))
     rows = [["network", "n", "quantity", "estimate"]]
     for source in read_sources(file, n, fail, unchecked, study):
-        name, what, dimension, results = source
-        known = exact_survival(name, dimension).probabilities(what, "first") if results is None else results
-        found = lifetime(known, life)
+        if source.results is None:
+            found = lifetime(exact_survival(source.name, source.n).probabilities(source.what, "first"), life)
+        else:
+            found = lifetime(source.results, life)
         quantities = {"mean": found.mean} | {f"quantile {q:g}": found.quantile(q) for q in fractions}
         quantities |= {f"P(T > {t:g})": found.survival(t) for t in times}
         rows += [[source.label, str(source.n), name, format_estimate(e)] for name, e in quantities.items()]
@@ -71,7 +72,7 @@ def command(
 
 
 def _parse_distribution(text: str, mean: float) -> Any:
-    """Return the distribution of scipy.stats with its shape parameters, scaled to the mean."""
+    """Return the distribution that ``NAME:SHAPE,...`` describes, frozen and scaled to the mean.  Raises ParameterError."""
     import numpy as np
     from scipy import stats
 
@@ -79,31 +80,31 @@ def _parse_distribution(text: str, mean: float) -> Any:
 
     name, _, shapes = text.partition(":")
     known = {
-        **{other: d for other, d in vars(stats).items() if isinstance(d, stats.rv_continuous)},
-        **{short: getattr(stats, full) for short, full in _SHORT.items()},
+        **{full: d for full, d in vars(stats).items() if isinstance(d, stats.rv_continuous)},
+        **{short: getattr(stats, full) for short, full in _SHORT_NAMES.items()},
     }
     if name not in known:
         raise ParameterError(
             f"distribution must be exponential, weibull or another distribution of scipy.stats, got {command_line_text(name)}"
             f"{suggest_name(name, known)}"
         )
-    given = [
+    values = [
         parse_number("distribution", shape, "a name and shape parameters that are numbers")
         for shape in shapes.split(",")
         if shape
     ]
     names = (known[name].shapes or "").split(", ") if known[name].numargs else []
-    if len(given) != len(names):
+    if len(values) != len(names):
         raise ParameterError(
             f"distribution must have the shape parameters {', '.join(names) or 'none'} for {name}, got {text}"
         )
-    unscaled = known[name](*given)
+    unscaled = known[name](*values)
     with np.errstate(all="ignore"):  # a mean out of range is refused below
-        least, own_mean = float(unscaled.support()[0]), float(unscaled.mean())
-    if not least >= 0:
+        shortest_life, unscaled_mean = float(unscaled.support()[0]), float(unscaled.mean())
+    if not shortest_life >= 0:
         raise ParameterError(f"distribution must be a distribution of lives, which are not negative, got {text}")
-    if not all(map(math.isfinite, given)) or not 0 < mean < math.inf or not 0 < own_mean < math.inf:
+    if not all(map(math.isfinite, values)) or not 0 < mean < math.inf or not 0 < unscaled_mean < math.inf:
         raise ParameterError(
             f"mean must be positive and finite, of a distribution with a finite mean, got {mean:g} for {text}"
         )
-    return known[name](*given, scale=mean / own_mean)
+    return known[name](*values, scale=mean / unscaled_mean)

@@ -99,7 +99,7 @@ def _time_text(study: Study, grid: Grid) -> str:
 
 
 def _print_study(study: Study) -> None:
-    from ..measure.statistics import Distribution
+    from ..measure.binned import Distribution
 
     click.echo(f"{study.name}, revision {study.revision}")
     _print_folded("title:", study.title)

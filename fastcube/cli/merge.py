@@ -41,22 +41,22 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed.  The sum is exact, in any order."""
     from ..measure.grid import find_near_values
-    from ..results.combining import merge_files as merge
+    from ..results.combining import merge_files
     from ..results.missing_shards import missing_shards_text
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.reading import open_results
 
     file = OutputFile(output)
-    merged = merge(shards, available_cpus())
+    merged = merge_files(shards, available_cpus())
     if file.path.exists():
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
     for line in find_near_values(merged.study.axes, merged.tallies):
         print_message(line)
     counted = f"{merged.trials:,} trials at {count_text(len(merged.tallies), 'point')}"
-    lacking = missing_shards_text(merged)
+    missing = missing_shards_text(merged)
     print_message(
         f"merged {count_text(len(shards), 'file')}, {counted}, into {output}; "
-        f"digest {merged.digest()}{'; ' if lacking else ''}{lacking}"
+        f"digest {merged.digest()}{'; ' if missing else ''}{missing}"
     )

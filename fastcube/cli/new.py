@@ -15,7 +15,7 @@ import click
 from ..errors import ParameterError, ResultFileError, plain_text
 from . import print_message
 
-#: The files to write, each with its template.
+#: The files to write, each with its template, without and with --package.
 _FILE = {"{name}.py": "study.py", "test_{name}.py": "test_study.py"}
 _PACKAGE = {
     "{name}/pyproject.toml": "pyproject.toml",
@@ -31,9 +31,9 @@ def _check_name(name: str) -> None:
 
     shown = plain_text(name, 60)
     if not re.fullmatch(r"_*[A-Za-z][A-Za-z0-9_]*", name) or len(name) > 60 or keyword.iskeyword(name):
-        mended = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-        able = mended != name and mended.isidentifier() and mended.isascii() and len(mended) <= 60
-        hint = f"; {mended} is one" if able and not keyword.iskeyword(mended) else ""
+        proposal = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+        is_valid = proposal != name and proposal.isidentifier() and proposal.isascii() and len(proposal) <= 60
+        hint = f"; {proposal} is one" if is_valid and not keyword.iskeyword(proposal) else ""
         raise ParameterError(
             f"name must be a Python identifier with a letter, of at most 60 ASCII characters, no keyword, got {shown}{hint}"
         )
@@ -52,6 +52,7 @@ def _has_module(name: str) -> bool:
 
 
 def _fill_template(template: str, replacements: dict[str, str]) -> str:
+    """Return a template with its placeholders replaced."""
     text = (files(__package__) / "templates" / f"{template}.txt").read_text("utf-8")
     return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: replacements[found[0]], text)
 
@@ -76,20 +77,20 @@ def command(name: str, package: bool) -> None:
     run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
     *_, test = targets
     replacements = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
-    begun: list[Path] = []
+    created: list[Path] = []
     try:
         for path, template in targets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
-                begun.append(path)
+                created.append(path)
                 file.write(_fill_template(template, replacements))
-    except OSError as error:  # what was begun would be in the way of the next try
-        folders = {folder for place in targets for folder in place.parents if folder != Path()}
-        for remove, places in ((Path.unlink, begun), (Path.rmdir, sorted(folders, reverse=True))):
-            for place in places:
+    except OSError as error:  # files and folders that stay would be in the way of the next try
+        folders = {folder for target in targets for folder in target.parents if folder != Path()}
+        for remove, paths in ((Path.unlink, created), (Path.rmdir, sorted(folders, reverse=True))):
+            for partial in paths:
                 with contextlib.suppress(OSError):
-                    remove(place)
+                    remove(partial)
         raise ResultFileError(f"{path} cannot be written: {error.strerror}") from None
     print_message(f"written: {', '.join(str(path) for path in targets)}")
-    first = [f"pip install --editable {shlex.quote('./' + name)}"] if package else []
-    print_message(f"go on with: {' && '.join([*first, f'python {test}', f'{run} --trials 1e4'])}")
+    install = [f"pip install --editable {shlex.quote('./' + name)}"] if package else []
+    print_message(f"go on with: {' && '.join([*install, f'python {test}', f'{run} --trials 1e4'])}")

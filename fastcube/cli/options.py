@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from ..results.results import Results
 
 
+#: A decorator of a command's function.
 Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def combine_options(*some: Decorated) -> Decorated:
+def combine_options(*decorators: Decorated) -> Decorated:
     """Return one decorator that adds several options, in their order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(some):
+        for option in reversed(decorators):
             command = option(command)
         return command
 
@@ -161,8 +162,8 @@ def read_results(path: str, unchecked: bool, study: str | None = None, points: t
 
     with suggest_unchecked():
         results = open_results(path, unchecked=unchecked)
-    if lacking := missing_shards_text(results):
-        print_message(f"{plain_text(path)}: {lacking}")
+    if missing := missing_shards_text(results):
+        print_message(f"{plain_text(path)}: {missing}")
     if study is not None:
         results.study = registry.study_of(results.study, study)
     return results.sel(**parse_axes(points)) if points else results

@@ -12,7 +12,7 @@ from . import completion, options, print_message
 
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate
-    from ..results.reliability import Reading, Strata
+    from ..results.reliability import Curve, Reading, Strata
     from ..results.results import Results
 
 #: The options that name a network in place of a file.
@@ -29,12 +29,12 @@ network = options.combine_options(
 
 
 class Source(NamedTuple):
-    """A network, with the results about it or None."""
+    """A network, with the results about it."""
 
     name: str
-    what: str
+    what: str  #: what fails: nodes, links, or empty for results of survival, where nodes fail
     n: int
-    results: Results | None
+    results: Results | None  #: None if exact values are computed
 
     @property
     def label(self) -> str:
@@ -52,7 +52,8 @@ def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: s
         return [Source(family.name, fail, family.check_size(n), None)]
     if given in network_families():
         raise ParameterError(f"n must be given for a network, such as {given} --n 4")
-    if not (sources := [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]):
+    results = options.read_results(given, unchecked, study)
+    if not (sources := [Source(*group) for group in group_by_network(results)]):
         raise ParameterError(f"{given} must have trials of at least one network, got none")
     return sources
 
@@ -111,7 +112,7 @@ def command(
     """
     from ..measure.grid import parse_number, parse_values
     from ..measure.study import Axis
-    from ..results.reliability import Curve, Strata, count_known_faults, crossing, plan_run, read_curve
+    from ..results.reliability import plan_run
 
     if figure is not None:
         from ..plot import check_target
@@ -123,45 +124,73 @@ def command(
         for source in sources:
             click.echo(plan_run(source.name, source.what or fail, source.n, stat, rates, parse_number("plan", plan)))
         return
-    read: list[tuple[Source, Curve | Strata, Strata | None]] = []
-    for source in sources:
-        if source.results is None:
-            from ..exact.survival import exact_survival
-
-            curve = read_curve(exact_survival(source.name, source.n).probabilities(source.what, stat))
-        else:
-            curve = read_curve(source.results, stat)
-        compared = isinstance(curve, Strata) and source.name != "hypercube" and stat in ("connected", "extra_1")
-        difference = read_curve(source.results, stat, "hypercube") if compared and source.results is not None else None
-        read.append((source, curve, difference if isinstance(difference, Strata) else None))
-    paired = any(difference is not None for *_, difference in read)
-    rows = [["network", "n", "rate", stat, *["less the hypercube"] * paired]]
-    for source, curve, difference in read:
+    curves = [_SourceCurve(source, *_read_curves(source, stat)) for source in sources]
+    has_differences = any(difference is not None for *_, difference in curves)
+    rows = [["network", "n", "rate", stat, *["less the hypercube"] * has_differences]]
+    for source, curve, difference in curves:
         for p in rates:
-            cells = [_format_reading(one.read(p)) if one else "" for one in (curve, *[difference] * paired)]
+            shown = (curve, *[difference] * has_differences)
+            cells = [_format_reading(one.read(p)) if one else "" for one in shown]
             rows.append([source.label, str(source.n), f"{p:g}", *cells])
     echo_rows(rows)
-    for source, curve, difference in read:
-        known, every = count_known_faults(curve)
-        if known < every:
-            advice = f"run it with --set f=0:{every - 1}" if isinstance(curve, Strata) else "--plan prints a run"
-            kind = "faulty nodes" if isinstance(curve, Strata) else "failures"
-            print_message(
-                f"{source.label}, n={source.n}: {known:,} of {every:,} numbers of {kind} are known or in the file, the others "
-                f"only bound the value ({advice})"
-            )
-        if difference is not None and stat == "connected" and source.results is not None:
-            found = crossing(source.results)
-            reported = "no crossing is seen at three standard errors"
-            if found.rate is not None:
-                reported = (
-                    f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
-                )
-            click.echo(f"{source.name} and hypercube, n={source.n}: {reported}")
+    for source, curve, difference in curves:
+        _report_unknown_faults(source, curve)
+        if difference is not None and stat == "connected":
+            _report_crossing(source)
     if figure is not None:
-        lines = [(f"{source.label}, n = {source.n}", curve.read, difference) for source, curve, difference in read]
+        lines = [(f"{source.label}, n = {source.n}", curve.read, difference) for source, curve, difference in curves]
         _plot_reliability(lines, rates, stat, figure)
         print_message(f"figure in {figure}")
+
+
+class _SourceCurve(NamedTuple):
+    """A statistic of a network over the numbers of failures, and its difference from the hypercube if the file has it."""
+
+    source: Source
+    curve: Curve | Strata
+    difference: Strata | None
+
+
+def _read_curves(source: Source, stat: str) -> tuple[Curve | Strata, Strata | None]:
+    """Return the statistic of a network, and its difference from the hypercube.  Raises ParameterError."""
+    from ..results.reliability import Strata, read_curve
+
+    if source.results is None:
+        from ..exact.survival import exact_survival
+
+        return read_curve(exact_survival(source.name, source.n).probabilities(source.what, stat)), None
+    curve = read_curve(source.results, stat)
+    if not isinstance(curve, Strata) or source.name == "hypercube" or stat not in ("connected", "extra_1"):
+        return curve, None
+    difference = read_curve(source.results, stat, "hypercube")
+    return curve, difference if isinstance(difference, Strata) else None
+
+
+def _report_unknown_faults(source: Source, curve: Curve | Strata) -> None:
+    """Print a message if some numbers of failures have no value, with the remedy."""
+    from ..results.reliability import Strata, count_known_faults
+
+    known, total = count_known_faults(curve)
+    if known == total:
+        return
+    advice = f"run it with --set f=0:{total - 1}" if isinstance(curve, Strata) else "--plan prints a run"
+    noun = "faulty nodes" if isinstance(curve, Strata) else "failures"
+    print_message(
+        f"{source.label}, n={source.n}: {known:,} of {total:,} numbers of {noun} are known or in the file, the others "
+        f"only bound the value ({advice})"
+    )
+
+
+def _report_crossing(source: Source) -> None:
+    """Print the rate at which a network and the hypercube are equally reliable, as far as its results decide it."""
+    from ..results.reliability import crossing
+
+    assert source.results is not None
+    found = crossing(source.results)
+    report = "no crossing is seen at three standard errors"
+    if found.rate is not None:
+        report = f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
+    click.echo(f"{source.name} and hypercube, n={source.n}: {report}")
 
 
 def _format_reading(reading: Reading) -> str:
@@ -176,13 +205,14 @@ def _format_reading(reading: Reading) -> str:
 def _plot_reliability(
     lines: Sequence[tuple[str, Callable[[float], Reading], Strata | None]], rates: list[float], stat: str, figure: str
 ) -> None:
+    """Write a figure of named lines, with the differences from the hypercube in a second panel if there are any."""
     from ..plot import default_style, save_figure
     from ..plot.sheet import Sheet
 
-    paired = any(difference is not None for *_, difference in lines)
+    has_differences = any(difference is not None for *_, difference in lines)
     with default_style():
         sheet = Sheet(None)
-        above, *below = sheet.panels(1, 1 + paired)
+        above, *below = sheet.panels(1, 1 + has_differences)
         for i, (label, read, difference) in enumerate(lines):
             above.series(label, [(p, read(p).estimate) for p in rates], like=i, of=len(lines))
             if difference is not None:

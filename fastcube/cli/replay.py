@@ -51,33 +51,33 @@ def command(
     from ..measure.study import point_text
 
     if file in registry.STUDIES.points or file.partition(":")[0].endswith(".py"):
-        chosen, number = registry.study(file), 0 if seed is None else parse_count("seed", seed)
-        known: dict[str, object] = {}
+        chosen, used_seed = registry.study(file), 0 if seed is None else parse_count("seed", seed)
+        single_values: dict[str, object] = {}
     else:
         results = options.read_results(file, unchecked, study)
-        chosen, number = registry.study_of(results.study), results.seed
-        if seed is not None and parse_count("seed", seed) != number:
-            raise ParameterError(f"seed must be {number} for {file}, got {seed}")
+        chosen, used_seed = registry.study_of(results.study), results.seed
+        if seed is not None and parse_count("seed", seed) != used_seed:
+            raise ParameterError(f"seed must be {used_seed} for {file}, got {seed}")
         values = {axis.name: {where[axis.name] for where, _ in results} for axis in chosen.axes}
-        known = {name: next(iter(of_axis)) for name, of_axis in values.items() if len(of_axis) == 1}
+        single_values = {name: next(iter(of_axis)) for name, of_axis in values.items() if len(of_axis) == 1}
     if draw is not None:
         from ..plot import check_picture_target
 
         check_picture_target("draw", draw, (".svg",))
     parts = [part.strip() for text in point for part in text.split(",")]
-    where = chosen.point({**known, **options.parse_axes(tuple(filter(None, parts)), "point")})
+    where = chosen.point({**single_values, **options.parse_axes(tuple(filter(None, parts)), "point")})
     index = parse_count("trial", trial)
     check_range("trial", index, 0, MOST_TRIALS - 1)
     heading = f"trial {index} of {chosen.name} at {point_text(where)}"
     with wrap_study_errors(heading):
-        reported = chosen.explain(where, chosen.key(number, where), index)
-        network = None if draw is None else next(iter_samples(chosen, where, number, index, 1)).network
+        reported = chosen.explain(where, chosen.key(used_seed, where), index)
+        network = None if draw is None else next(iter_samples(chosen, where, used_seed, index, 1)).network
     if draw is not None:
         from ..plot.picture import draw_trial
 
         draw_trial(heading, network, reported.data).save(draw)
         print_message(f"picture in {draw}")
-    data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **reported.data}
+    data = {"study": chosen.name, "seed": used_seed, "point": where, "trial": index, **reported.data}
     if not as_json:
         click.echo(heading)
         click.echo(reported.text)

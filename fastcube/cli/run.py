@@ -60,18 +60,18 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
 
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
     check_single_task(runs, study)
-    for i, one in enumerate(runs if len(runs) > 1 else [], 1):  # a run by itself connects at once
+    for i, run in enumerate(runs if len(runs) > 1 else [], 1):  # a run by itself connects at once
         with sweep.name_run(study, i):
-            one.connect()
-    for i, one in enumerate(runs):
+            run.connect()
+    for i, run in enumerate(runs):
         if i:
             click.echo()
         if dry_run:
-            one.check()
-            one.connect()
-            show_plan(one)
+            run.check()
+            run.connect()
+            show_plan(run)
         else:
-            one.run()
+            run.run()
     leave_compilation()
     return 0
 
@@ -87,9 +87,9 @@ def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
             runs.append(prepare_run(given))
             runs[-1].check()
     if (shard := ctx.params.get("shard")) is not None:
-        for one in runs:
-            one.output = sweep.shard_name(one.output, shard)
-    sweep.check_files([one.output for one in runs], [one.options["plot"] for one in runs if one.options["plot"]])
-    for one in runs:
-        OutputFile(one.output).resume(Results(one.study, one.seed), one.options["force"])
+        for run in runs:
+            run.output = sweep.shard_name(run.output, shard)
+    sweep.check_files([run.output for run in runs], [run.options["plot"] for run in runs if run.options["plot"]])
+    for run in runs:
+        OutputFile(run.output).resume(Results(run.study, run.seed), run.options["force"])
     return runs

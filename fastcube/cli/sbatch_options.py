@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from ..errors import ParameterError, plain_text
 
+#: A time limit in one of Slurm's formats.
 _TIME = re.compile(r"\d{1,9}(:\d{1,2}){0,2}|\d{1,9}-\d{1,2}(:\d{1,2}){0,2}", re.ASCII)
 
 #: Option of sbatch that would break the script, under any engine -> the reason, or the option of this command to use instead.
@@ -29,30 +30,31 @@ _OWNED = {
     "wait": "the script submits jobs that wait for each other",
     "wrap": "the script is the job",
 }
+
 #: Further options that would break a task with threads, which is one process on one node.
 _OWNED_THREADS = dict.fromkeys(
     ("nodes", "ntasks-per-core", "ntasks-per-node", "ntasks-per-socket"), "a task is one process on one node"
 )
+
+#: Short options of sbatch that would break the script, by their long names.
 _SHORT = {
     "D": "chdir",
     "J": "job-name",
     "N": "nodes",
-    "Q": "quiet",
-    "V": "version",
     "W": "wait",
     "a": "array",
     "c": "cpus-per-task",
-    "h": "help",
     "n": "ntasks",
     "o": "output",
     "t": "time",
 }
+
 #: Short options of sbatch after which another short option may follow in one word.
 _SHORT_FLAGS = "HIOQVWhksuv"
 
 
 def _option_names(word: str) -> Iterator[str]:
-    """Yield the options that sbatch finds in a word, by their long names, which may be abbreviated."""
+    """Yield the long options that sbatch finds in a word, which may be abbreviated, and the short ones of ``_SHORT``."""
     if word.startswith("--"):
         yield word[2:].partition("=")[0]
     elif word.startswith("-"):
@@ -92,14 +94,14 @@ def check_setup(lines: tuple[str, ...]) -> None:
     if directive := next((line for line in lines if re.match("#(SBATCH|PBS|BSUB)", line)), None):
         raise ParameterError(f"setup must be shell commands, got {plain_text(directive)}; use --sbatch")
     text, bash = "\n".join(lines) + "\n", shutil.which("bash")
-    why = "its last line would go on with the script's next" if text.endswith("\\\n") else ""
-    if bash is not None and not why:
+    reason = "its last line would go on with the script's next" if text.endswith("\\\n") else ""
+    if bash is not None and not reason:
         settings = {**os.environ, "LC_ALL": "C"}
         parsed = subprocess.run([bash, "-n"], input=text, env=settings, capture_output=True, text=True, check=False)
-        why = parsed.stderr.partition("\n")[0].removeprefix(f"{bash}: ")
-    if why:
+        reason = parsed.stderr.partition("\n")[0].removeprefix(f"{bash}: ")
+    if reason:
         shown = plain_text(" ; ".join(lines))
-        raise ParameterError(f"setup must be lines that bash can parse, got {shown} ({plain_text(why)})")
+        raise ParameterError(f"setup must be lines that bash can parse, got {shown} ({plain_text(reason)})")
 
 
 def parse_time_limit(time: str) -> int:

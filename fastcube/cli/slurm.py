@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Study, Value
 
-    Measured = tuple[Study, list[dict[str, Value]], Goal]
+    #: A study to run, its points, and the goal at each.
+    Work = tuple[Study, list[dict[str, Value]], Goal]
 
 #: A word of a template.
 _WORD = re.compile(r"\{\{(\w+)\}\}")
@@ -108,7 +109,7 @@ def command(study: str, **given: Any) -> None:
     """Print a job script for a study or a TOML file of runs, with checkpoints and requeueing; parts can be resubmitted."""
     _check_options(given)
     python, engine = given["python"] or sys.executable, given["engine"]
-    values, outputs, measured = (_sweep_values if sweep.is_sweep(study) else _study_values)(study, given)
+    values, outputs, works = (_sweep_values if sweep.is_sweep(study) else _study_values)(study, given)
     for what, texts in (("study", [values["study"]]), ("python", [python]), ("output", outputs)):
         for text in texts:
             if not text.isprintable():
@@ -124,16 +125,16 @@ def command(study: str, **given: Any) -> None:
         "cpus": str(cpus),
         "resources": [
             *([f"--cpus-per-task={cpus}"] if cpus else []),
-            _memory_option(given, [one for one, _, _ in measured], cpus),
+            _memory_option(given, [work_study for work_study, _, _ in works], cpus),
         ],
         "directives": list(given["sbatch"]),
         "setup": list(given["setup"]),
         "cache": shlex.quote(str(cache)) if cache.is_absolute() else f'"$PWD"/{shlex.quote(str(cache))}',
-        "cost": _cost_text(measured, given, cpus),
+        "cost": _cost_text(works, given, cpus),
         "most_idle": str(MOST_IDLE_RESTARTS),
     }
     if engine == "threads":
-        values |= _array_values(given, quoted, measured)
+        values |= _array_values(given, quoted, works)
     else:
         values |= {"ranks": str(given["ranks"]), "results": " ".join(f"{name}.h5" for name in quoted)}
     if not sweep.is_sweep(study):
@@ -186,7 +187,7 @@ def _check_options(given: dict[str, Any]) -> None:
     check_setup(given["setup"])
 
 
-def _array_values(given: dict[str, Any], outputs: list[str], measured: list[Measured]) -> dict[str, Any]:
+def _array_values(given: dict[str, Any], outputs: list[str], works: list[Work]) -> dict[str, Any]:
     """Return the script's values that only an array has; print a message if it has too many tasks or shards."""
     array, tasks = given["array"], given["tasks"] or given["array"]
     if tasks > _USUAL_ARRAY:
@@ -194,7 +195,7 @@ def _array_values(given: dict[str, Any], outputs: list[str], measured: list[Meas
             f"fastcube: most clusters take arrays of at most {_USUAL_ARRAY} tasks (MaxArraySize of `scontrol show config`); "
             f"--tasks {_USUAL_ARRAY} gives each task {-(-array // _USUAL_ARRAY)} shards"
         )
-    if array > (most := max(goal.trials_at(point) for _, points, goal in measured for point in points)):
+    if array > (most := max(goal.trials_at(point) for _, points, goal in works for point in points)):
         print_message(
             f"fastcube: {array} shards share at most {count_text(most, 'trial')} per point, so that some shards count nothing; "
             f"--array {most} suffices"
@@ -216,11 +217,12 @@ def _array_values(given: dict[str, Any], outputs: list[str], measured: list[Meas
 
 
 def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None) -> str:
+    """Return the option of sbatch for memory; print a message on each study whose memory was not measured."""
     from ..results.memory import is_measured, needed_memory
 
-    of_ranks = given["engine"] != "threads"
+    has_ranks = given["engine"] != "threads"
     if given["mem"] is not None:
-        return f"--mem-per-cpu={given['mem']}" if of_ranks else f"--mem={given['mem']}"
+        return f"--mem-per-cpu={given['mem']}" if has_ranks else f"--mem={given['mem']}"
     if cpus is None:
         return "--mem=0"  # all memory of the node
     workers = 1 if given["engine"] == "mpi" else cpus
@@ -230,10 +232,10 @@ def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None
             print_message(
                 f"fastcube: memory of {study.name} was not measured; the script requests {need} MiB, see --mem"
             )
-    return f"--mem-per-cpu={-(-need // cpus)}M" if of_ranks else f"--mem={need}M"
+    return f"--mem-per-cpu={-(-need // cpus)}M" if has_ranks else f"--mem={need}M"
 
 
-def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None) -> str:
+def _cost_text(works: list[Work], given: dict[str, Any], cpus: int | None) -> str:
     """Return the cost of the job in words, measured here and now; print a warning if it exceeds the time limit.
 
     Nothing is measured where that would compile kernels, because login nodes limit processor time.
@@ -241,15 +243,15 @@ def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None
     from ..running.engines import check_set_ups, kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
 
-    lacking = dict.fromkeys(
-        study.path or study.name for study, points, _ in measured if kernels_to_compile(study, points)
+    uncompiled = dict.fromkeys(
+        study.path or study.name for study, points, _ in works if kernels_to_compile(study, points)
     )
-    if lacking:
-        warm = shlex.join(["fastcube", "warmup", *lacking])
-        print_message(f"fastcube: the time is not estimated, because kernels are not compiled here yet; see {warm}")
+    if uncompiled:
+        warmup = shlex.join(["fastcube", "warmup", *uncompiled])
+        print_message(f"fastcube: the time is not estimated, because kernels are not compiled here yet; see {warmup}")
         return "Its time was not estimated, because its kernels were not compiled where the script was made."
     total = 0.0
-    for study, points, goal in measured:
+    for study, points, goal in works:
         check_set_ups(study, ((point, "") for point in points))
         seconds = measured_seconds(study, points)
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
@@ -264,12 +266,12 @@ def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None
             "done; more shards or processors make it shorter"
         )
     hours = "<0.01" if total < 36 else f"{total / 3600:,.3g}" if total < 3.6e6 else f"{total / 3600:,.0f}"
-    each = "a node" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
-    where = f"on one processor of {each}" if cpus is None else f"with {each}"
+    where = "on one processor of a node" if cpus is None else f"with {count_text(cpus, 'processor')}"
     return f"It takes {hours} CPU hours in all, measured where the script was made: {seconds_text(wall)} per {unit} {where}."
 
 
 def _job_name(text: str) -> str:
+    """Return a name of a job that every shell and file system takes."""
     return "fastcube-" + re.sub(r"[^A-Za-z0-9._-]+", "-", text)
 
 
@@ -281,21 +283,22 @@ def _full_name(typed: str, study: Study) -> str:
 
 
 def _point_options(given: dict[str, Any]) -> str:
+    """Return the options of a command line that select the points."""
     grid = "" if given["grid"] is None else f" --grid {shlex.quote(given['grid'])}"
     return grid + "".join(f" --set {shlex.quote(text)}" for text in given["axes"])
 
 
-def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Measured]]:
+def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Work]]:
     """Return the script's values, the outputs without ``.h5``, and the work, for the runs of a sweep file, each checked.
 
-    Raises ParameterError, also if an option that belongs to the single runs is given on the command line.
+    Raises ParameterError, also if an option that each run has for itself is given on the command line.
     """
     from .run import command as run_command
     from .run import prepare_sweep
 
-    seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
-    own = {**{name: given[name] for name in ("trials", "grid", "output")}, "set": given["axes"], "seed": seeded}
-    for name, value in own.items():
+    has_seed = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
+    per_run = {**{name: given[name] for name in ("trials", "grid", "output")}, "set": given["axes"], "seed": has_seed}
+    for name, value in per_run.items():
         if value:
             raise ParameterError(f"{name} must be set in {plain_text(path)}, where each run has its own")
     shard = [] if given["array"] is None else ["--shard", f"0/{given['array']}"]
@@ -316,7 +319,7 @@ def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], lis
     return values, outputs, [(one.study, one.points, one.goal) for one in runs]
 
 
-def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Measured]]:
+def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Work]]:
     """Return the script's values, the output without ``.h5``, and the work, for a study."""
     from ..measure import registry
     from ..measure.goal import make_goal
@@ -330,13 +333,13 @@ def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], li
     folder = Path(name).parent
     if not folder.is_dir():
         raise ParameterError(f"output folder {plain_text(str(folder))} does not exist")
-    each = "" if goal.each else f" --trials {goal.trials}"
-    where, full = _point_options(given), _full_name(study, chosen)
+    trials = "" if goal.each else f" --trials {goal.trials}"
+    where, full_name = _point_options(given), _full_name(study, chosen)
     values = {
-        "study": full,
+        "study": full_name,
         "name": _job_name(chosen.name),
         "trials": "the grid's trials" if goal.each else f"{goal.trials} trials",
-        "options": f"{where}{each} --seed {parse_count('seed', given['seed'])}",
-        "warmups": [full + where],
+        "options": f"{where}{trials} --seed {parse_count('seed', given['seed'])}",
+        "warmups": [full_name + where],
     }
     return values, [name], [(chosen, points, goal)]

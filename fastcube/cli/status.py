@@ -35,11 +35,11 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
     """Whether a run with this goal would count no further trials of a point."""
     from ..measure.tally import missing_trials
 
-    wanted = goal.trials or 0
     if not goal.adaptive:
-        return not missing_trials(tally.ranges, 0, goal.trials_at(point)) if goal.trials else True
-    counted_all = bool(wanted) and not missing_trials(tally.ranges, 0, wanted)
-    return counted_all or (tally.trials > 0 and goal.is_reached(study, point, tally))
+        return not goal.trials or not missing_trials(tally.ranges, 0, goal.trials_at(point))
+    if goal.trials and not missing_trials(tally.ranges, 0, goal.trials):
+        return True
+    return tally.trials > 0 and goal.is_reached(study, point, tally)
 
 
 def _resume_command(part: Results) -> str | None:
@@ -50,24 +50,25 @@ def _resume_command(part: Results) -> str | None:
         return None
     if record_entry(last, "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
         return None
-    known = Path(command[0]).name in PROGRAMS
-    return plain_text(shlex.join(["fastcube", *remove_force(command[1:])]), 10_000) if known else None
+    if Path(command[0]).name not in PROGRAMS:
+        return None
+    return plain_text(shlex.join(["fastcube", *remove_force(command[1:])]), 10_000)
 
 
 def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
-    """Return the trials that would reach the goal's targets at the present variance, or None if unknown."""
+    """Return the trials that would reach one of the goal's targets at the present variance, or None if unknown."""
     statistic = results.study.target(goal.target)
     if not tally.trials or not statistic.defined(point):
         return None
     estimate = statistic.estimate(tally.counts, tally.trials, point)
-    needs = []
-    for target in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
-        if target and 0 < estimate.half_width < math.inf:
-            needs.append(tally.trials * (estimate.half_width / target) ** 2)
+    numbers = []
+    for half_width in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
+        if half_width and 0 < estimate.half_width < math.inf:
+            numbers.append(tally.trials * (estimate.half_width / half_width) ** 2)
     events = statistic.count_events(tally.counts, tally.trials)
     if goal.events is not None and events:
-        needs.append(tally.trials * goal.events / events)
-    return math.ceil(min(needs)) if needs else None
+        numbers.append(tally.trials * goal.events / events)
+    return math.ceil(min(numbers)) if numbers else None
 
 
 def _keep_single_file(name: str | Path, part: FileContents) -> Results:
@@ -117,12 +118,12 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
     whole, parts = total.total(), total.kept
     goals = {goal.to_json(): goal for goal in (part.goal.without_shard() for part in parts)}.values()
     study = whole.study
-    asked = make_goal(study, None, **goal_options)
-    name = study.target(asked.target).name
+    target = make_goal(study, None, **goal_options)
+    name = study.target(target.target).name
     rows, estimates = [], []
     for point, tally in whole:
         wanted = _trials_wanted(goals, point)
-        lacking = None if wanted is None else count_trials(missing_trials(tally.ranges, 0, wanted))
+        missing = None if wanted is None else count_trials(missing_trials(tally.ranges, 0, wanted))
         estimate = whole.estimates(point)[name]
         estimates.append(estimate)
         rows.append(
@@ -130,21 +131,19 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
                 "point": point,
                 "done": tally.trials,
                 "wanted": wanted,
-                "missing": lacking,
+                "missing": missing,
                 "statistic": name,
                 "estimate": json_safe(estimate.value),
                 "low": json_safe(estimate.low),
                 "high": json_safe(estimate.high),
-                "trials_for_target": _trials_to_target(replace(asked, shard=None), whole, point, tally)
-                if asked.adaptive
-                else None,
+                "trials_for_target": _trials_to_target(target, whole, point, tally) if target.adaptive else None,
             }
         )
     shards = incomplete_shards(parts, whole)
     if tasks is not None:
         if shards is None:
             raise ParameterError("tasks is for shards of a job array, but the files hold none")
-        check_range("tasks", tasks, 1, shards[0])
+        check_range("tasks", tasks, 1, shards.total)
     complete = all(
         all(_is_reached(goal, study, point, tally) for goal in goals) if row["wanted"] is None else row["missing"] == 0
         for row, (point, tally) in zip(rows, whole, strict=True)
@@ -159,34 +158,33 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
             "shards": None,
         }
         if shards is not None:
-            count, again, _ = shards
             about["shards"] = {
-                "count": count,
-                "resubmit": again,
-                "array": array_list(tasks_of_shards(again, tasks or count)),
+                "count": shards.total,
+                "resubmit": shards.again,
+                "array": array_list(tasks_of_shards(shards.again, tasks or shards.total)),
             }
         click.echo(json.dumps(about))
         return code
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
-    lines = [[*names, name, *(["trials for target"] if asked.adaptive else [])]]
+    lines = [[*names, name, *(["trials for target"] if target.adaptive else [])]]
     for row, text in zip(rows, estimate_texts(estimates), strict=True):
         cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], text]
-        cells += [row["trials_for_target"]] if asked.adaptive else []
+        cells += [row["trials_for_target"]] if target.adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
-    kept, left_out = fit_columns(columns, len(names), table_width())
-    for reported in zip(*kept, strict=True):
-        click.echo("  ".join(reported))
+    fitting, left_out = fit_columns(columns, len(names), table_width())
+    for cells_of_line in zip(*fitting, strict=True):
+        click.echo("  ".join(cells_of_line))
     if left_out:
         click.echo(f"left out for width, in --json: {', '.join(left_out)}")
     if shards is not None:
-        count, again, _ = shards
-        click.echo(resubmission_text(again, count, tasks) if again else f"all {count} shards are complete")
+        advice = resubmission_text(shards.again, shards.total, tasks)
+        click.echo(advice if shards.again else f"all {shards.total} shards are complete")
     elif any(row["wanted"] is None for row in rows):
         reached = "reached" if complete else "not reached at every point"
         click.echo(f"trials wanted depend on the target of the run, which is {reached}")
     else:
-        line = _resume_command(parts[0]) if len(parts) == 1 else None
-        go_on = f"go on with: {line}" if line else "run the same command again, without force"
-        click.echo("complete" if complete else f"not complete: {go_on}")
+        resumed = _resume_command(parts[0]) if len(parts) == 1 else None
+        advice = f"go on with: {resumed}" if resumed else "run the same command again, without force"
+        click.echo("complete" if complete else f"not complete: {advice}")
     return code

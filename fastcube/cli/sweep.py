@@ -20,13 +20,16 @@ from ..errors import MissingDependencyError, ParameterError, check_path, plain_t
 #: Options of the whole command, not of a run.  A file with ``force`` would discard results whenever it is resumed.
 _NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
 
-#: Largest size of a sweep file in bytes, and most dots on one line.  The time to read a dotted key is quadratic in its dots, so
-#: that several lines count by the root of the sum of their squares.
+#: Largest size of a sweep file in bytes, and most dots on one line.  The time to read a dotted key is quadratic in its dots.  So
+#: several lines count as one with the root of the sum of their squared numbers.
 _MOST_BYTES, _MOST_DOTS = 2**20, 3000
+
 #: Most runs of a sweep.  All are checked before the first begins, at some 3 ms each and a look into their folder.
 _MOST_RUNS = 1000
-#: Options whose values differ between the runs of a sweep.
+
+#: Parameters whose values differ between the runs of a sweep, with the names of their options.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
+
 #: Options that name a file.
 _PATHS = ("output", "plot")
 
@@ -48,10 +51,12 @@ def name_run(path: str, i: int) -> Iterator[None]:
 
 
 def _is_scalar(value: Any) -> bool:
+    """Whether a value of TOML is text or a number."""
     return isinstance(value, (str, int, float)) and not isinstance(value, bool)
 
 
 def _option_text(where: str, value: Any) -> str:
+    """Return the value of an option as on a command line.  Raises ParameterError, which begins with ``where``."""
     if not _is_scalar(value):
         raise ParameterError(f"{where} must be text or a number, got {short_repr(value)}")
     return str(value)
@@ -59,13 +64,17 @@ def _option_text(where: str, value: Any) -> str:
 
 def _values_text(where: str, values: Any) -> str:
     """Return the values of an axis as on a command line; only an axis takes a list."""
-    parts = values if isinstance(values, list) else [values]
-    if not parts or not all(map(_is_scalar, parts)):
+    items = values if isinstance(values, list) else [values]
+    if not items or not all(map(_is_scalar, items)):
         raise ParameterError(f"{where} must be text, a number or a list of them, got {short_repr(values)}")
-    return ",".join(map(str, parts))
+    return ",".join(map(str, items))
 
 
 def _command_arguments(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
+    """Return a table as the arguments of a command line.  Raises ParameterError, which names the table by ``where``.
+
+    ``flags`` has the names of all options, and whether they are flags.
+    """
     if not isinstance(table.get("study"), str):
         raise ParameterError(
             f"study of {where} must be the name of a study or a file, got {short_repr(table.get('study'))}"
@@ -111,21 +120,22 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
     for i, table in enumerate(_read_tables(path), 1):
         arguments = _command_arguments(f"run {i} of {plain_text(path)}", table, flags)
         with name_run(path, i):
-            of_table = command.make_context("run", arguments, parent=given.parent)
-        out.append({**of_table.params, **typed})
+            context = command.make_context("run", arguments, parent=given.parent)
+        out.append({**context.params, **typed})
     return out
 
 
 def _read_tables(path: str) -> list[dict[str, Any]]:
+    """Return the tables ``[[run]]`` of a sweep file.  Raises ParameterError."""
     try:
         with check_path("sweep", path).open("rb") as file:
-            given = file.read(_MOST_BYTES + 1)  # a device or a pipe has no end
-        if len(given) > _MOST_BYTES:
+            content = file.read(_MOST_BYTES + 1)  # a device or a pipe has no end
+        if len(content) > _MOST_BYTES:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got more")
-        text = given.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
         if (dots := math.isqrt(sum(line.count(".") ** 2 for line in text.split("\n")))) > _MOST_DOTS:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_DOTS} dots on a line, got {dots}")
-        whole = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{plain_text(path)} cannot be read: {error.strerror}") from None
     except ParameterError:
@@ -134,10 +144,10 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
         raise ParameterError(f"{plain_text(path)} is nested too deeply") from None
     except ValueError as error:  # not UTF-8, or not TOML
         raise ParameterError(f"{plain_text(path)} is not TOML: {plain_text(str(error))}") from None
-    runs = whole.get("run")
-    if set(whole) != {"run"} or not isinstance(runs, list) or not runs or not all(isinstance(t, dict) for t in runs):
-        has = ", ".join(plain_text(name, 40) for name in whole) or "nothing"
-        raise ParameterError(f"{plain_text(path)} must hold tables [[run]] and nothing else, got {has}")
+    runs = tables.get("run")
+    if set(tables) != {"run"} or not isinstance(runs, list) or not runs or not all(isinstance(t, dict) for t in runs):
+        names = ", ".join(plain_text(name, 40) for name in tables) or "nothing"
+        raise ParameterError(f"{plain_text(path)} must hold tables [[run]] and nothing else, got {names}")
     if len(runs) > _MOST_RUNS:
         raise ParameterError(f"{plain_text(path)} must hold at most {_MOST_RUNS} runs, got {len(runs)}")
     return runs
@@ -155,7 +165,7 @@ def check_files(outputs: list[str], plots: list[str]) -> None:
     seen: set[str] = set()
     for option, names in (("output", outputs), ("plot", plots)):
         for name in names:
-            place = os.path.realpath(name)
-            if place in seen:
+            path = os.path.realpath(name)
+            if path in seen:
                 raise ParameterError(f"{option} must be different for each run, got {plain_text(name)} twice")
-            seen.add(place)
+            seen.add(path)

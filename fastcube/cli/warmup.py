@@ -58,14 +58,14 @@ def _check_root(into: str) -> Path:
     if os.pathsep in str(root) or not str(root).isprintable() or root == Path(root.anchor):
         raise ParameterError(f"into must be a folder that FASTCUBE_CACHE_PATH can name, got {plain_text(str(root))}")
     try:
-        why = explain_distrust(root) if root.exists() else None
+        reason = explain_distrust(root) if root.exists() else None
     except OSError as error:
         raise ParameterError(f"into must be a folder, got {plain_text(into)}: {error.strerror}") from error
-    if why is None and root.exists() and not root.is_dir():
-        why = "is no folder"
-    if why is not None:
+    if reason is None and root.exists() and not root.is_dir():
+        reason = "is no folder"
+    if reason is not None:
         raise ParameterError(
-            f"into must be a folder that others may load machine code from, got {plain_text(into)}: it {why}"
+            f"into must be a folder that others may load machine code from, got {plain_text(into)}: it {reason}"
         )
     return root
 

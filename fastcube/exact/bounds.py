@@ -38,7 +38,7 @@ def min_unsafe(f: int, d: int) -> int:
     return max(0, (1 << d) - f)
 
 
-def ways_to_merge(j: int, a: int, b: int) -> int:
+def count_merging_pairs(j: int, a: int, b: int) -> int:
     """Return the number of ordered pairs of subcubes of a and b dimensions at distance <= 2 whose enclosing subcube is Q_j."""
     total = 0
     for distance in range(3):
@@ -50,12 +50,13 @@ def ways_to_merge(j: int, a: int, b: int) -> int:
 
 
 @functools.cache
-def _halved_ways(j: int, size: int) -> NDArray[np.float64]:
-    """Return half of ``ways_to_merge`` for all a, b < size <= j, with one row per a."""
-    return np.array([[ways_to_merge(j, a, b) / 2 for b in range(size)] for a in range(size)], np.float64)
+def _halve_merging_pairs(j: int, size: int) -> NDArray[np.float64]:
+    """Return half of ``count_merging_pairs`` for all a, b < size <= j, with one row per a."""
+    return np.array([[count_merging_pairs(j, a, b) / 2 for b in range(size)] for a in range(size)], np.float64)
 
 
 def _set_weights(j: int, p: float, most: int) -> NDArray[np.float64]:
+    """Return C(2^j, k) p^k for k = 0, ..., most: the number of sets of k nodes of Q_j, times p^k."""
     terms = [1.0]
     for k in range(most):
         terms.append(terms[-1] * max(0.0, 2.0**j - k) * p / (k + 1))
@@ -64,10 +65,10 @@ def _set_weights(j: int, p: float, most: int) -> NDArray[np.float64]:
 
 def _spanning_bound(j: int, size: int, products: NDArray[np.float64], p: float, most: int) -> NDArray[np.float64]:
     """Bound the number of sets of k = 0, ..., most nodes that merge smaller subcubes (below ``size``) into Q_j, times p^k."""
-    made = np.tensordot(_halved_ways(j, size), products[:size, :size], 2)
-    made = np.minimum(made * _ROUNDING_FACTOR, _set_weights(j, p, most) * _ROUNDING_FACTOR)
-    made[: (j + 1) // 2 + 1] = 0.0
-    return made
+    bound = np.tensordot(_halve_merging_pairs(j, size), products[:size, :size], 2)
+    bound = np.minimum(bound * _ROUNDING_FACTOR, _set_weights(j, p, most) * _ROUNDING_FACTOR)
+    bound[: (j + 1) // 2 + 1] = 0.0
+    return bound
 
 
 @functools.cache
@@ -84,19 +85,19 @@ def large_subcube_bounds(n: int, f: int, classes: tuple[int, ...]) -> tuple[floa
     products = np.zeros((highest, highest, most + 1))
     sets: list[NDArray[np.float64]] = []
     for j in range(highest):
-        own = np.zeros(most + 1)
-        own[1] = p * (j == 0)
-        sets.append(own if j == 0 else _spanning_bound(j, j, products, p, most))
+        weights = np.zeros(most + 1)
+        weights[1] = p * (j == 0)
+        sets.append(weights if j == 0 else _spanning_bound(j, j, products, p, most))
         for a in range(j + 1):
             products[a, j] = products[j, a] = np.convolve(sets[a], sets[j])[: most + 1]
     out: list[float] = []
-    for low in classes:
+    for least in classes:
         total = 0.0
-        for j in range(low, min(2 * low, n) + 1):
-            small = _spanning_bound(j, low, products, p, most)
-            more = _set_weights(j, p, most + 1)[-1] * exact[most + 1]
-            total += math.comb(n, j) * 2.0 ** (n - j) * (float(small @ exact[:-1]) + more)
+        for j in range(least, min(2 * least, n) + 1):
+            followed = _spanning_bound(j, least, products, p, most)
+            larger_sets = _set_weights(j, p, most + 1)[-1] * exact[most + 1]
+            total += math.comb(n, j) * 2.0 ** (n - j) * (float(followed @ exact[:-1]) + larger_sets)
         out.append(
-            min([1.0, *out, total * _ROUNDING_FACTOR + _UNDERFLOW]) if n >= low else 0.0
+            min([1.0, *out, total * _ROUNDING_FACTOR + _UNDERFLOW]) if n >= least else 0.0
         )  # the probability decreases with D, so each bound is at most the bounds before it
     return tuple(out)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from ..errors import check_range
 
 
-def _mean_over_distances(n: int, fraction: list[Fraction]) -> Fraction:
-    """Return the mean of ``fraction[h]`` over the Hamming distance h of two different random nodes."""
-    total = sum((math.comb(n, h) * fraction[h] for h in range(1, n + 1)), Fraction(0))
+def _mean_over_distances(n: int, values: list[Fraction]) -> Fraction:
+    """Return the mean of ``values[h]`` over the Hamming distance h of two different random nodes."""
+    total = sum((math.comb(n, h) * values[h] for h in range(1, n + 1)), Fraction(0))
     return total / Fraction(2**n - 1)
 
 
@@ -43,13 +43,14 @@ def mean_reached(n: int, f: int, links: int = 0) -> Fraction:
     mean is the sum over h = 0 .. n of
     C(n, h) C(2^n - 1 - h, f) / C(2^n - 1, f) C(n 2^(n-1) - h, links) / C(n 2^(n-1), links).
     """
-    others, every = 2**n - 1, n * 2 ** (n - 1)
-    total, alive = Fraction(1), Fraction(1)
+    other_nodes, all_links = 2**n - 1, n * 2 ** (n - 1)
+    total, fraction = Fraction(1), Fraction(1)
     for h in range(1, n + 1):
-        if f + h > others or links + h > every:
+        if f + h > other_nodes or links + h > all_links:
             break
-        alive *= Fraction(others - f - h + 1, others - h + 1) * Fraction(every - links - h + 1, every - h + 1)
-        total += math.comb(n, h) * alive
+        fraction *= Fraction(other_nodes - f - h + 1, other_nodes - h + 1)
+        fraction *= Fraction(all_links - links - h + 1, all_links - h + 1)
+        total += math.comb(n, h) * fraction
     return total
 
 

@@ -14,8 +14,12 @@ from ..measure.routing_rules import rule_name
 from ..networks.hypercube import Hypercube
 from ..running.progress import Progress
 
-#: Largest n, largest number of fault sets of one size by default, and number of sets in one call of the kernel.
-_LARGEST, _MOST_SETS, _SETS = 5, 10**7, 2**13
+#: Largest n: beyond it even the sets of 6 faulty nodes are too many (C(63, 6) = 68 million).
+_LARGEST = 5
+#: Largest number of fault sets of one size that are tried by default: some ten seconds for DFS.
+_MOST_SETS = 10**7
+#: Number of fault sets in one call of the kernel; progress is shown between calls.
+_SETS_PER_CALL = 2**13
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,9 @@ class Tolerance:
     Attributes
     ----------
     rule : str
+        The rule's name.
     n : int
+        Dimension of the hypercube.
     faults : int
         Number of faulty nodes up to which the rule delivers every message between nonfaulty nodes that a path connects; -1 if it
         loses one without faults.  If there is no counterexample, it is the largest number that was tried.
@@ -112,29 +118,31 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
         range(others) if most is None else range(check_integer("most", most, 0, max(others - 1, 0), f"for n={n}") + 1)
     )
     kernel = make_first_loss_kernel(RULES[rule] if isinstance(rule, str) else rule, name)
-    shown, progress, tried = rule if isinstance(rule, str) else name, Progress(), 0
+    title, progress, tried = rule if isinstance(rule, str) else name, Progress(), 0
     progress.start(0)
-    with wrap_study_errors(f"compiling {shown}"):
-        first_loss = kernel.compiled
+    with wrap_study_errors(f"compiling {title}"):
+        find_first_loss = kernel.compiled
     for f in sizes:
-        many = math.comb(others, f)
-        if most is None and many > _MOST_SETS:
-            return Tolerance(shown, n, f - 1, None, None, None, tried)
-        params, found = np.array([n, f, 0, *range(f)], np.float64), np.full(2, -1, np.int64)
-        for first in range(0, many, _SETS):
-            with wrap_study_errors(f"{shown} at n={n} with {count_text(f, 'faulty node')}"):
-                first_loss(np.uint64(0), first, min(first + _SETS, many), params, found)
-            if found[0] > 0:
-                number, t = divmod(int(found[1]), 2**n)
-                return Tolerance(shown, n, f - 1, Hypercube(n, _fault_set(n, f, number)), 0, t, tried + number + 1)
+        set_count = math.comb(others, f)
+        if most is None and set_count > _MOST_SETS:
+            return Tolerance(title, n, f - 1, None, None, None, tried)
+        params, loss = np.array([n, f, 0, *range(f)], np.float64), np.full(2, -1, np.int64)
+        for first in range(0, set_count, _SETS_PER_CALL):
+            with wrap_study_errors(f"{title} at n={n} with {count_text(f, 'faulty node')}"):
+                find_first_loss(np.uint64(0), first, min(first + _SETS_PER_CALL, set_count), params, loss)
+            if loss[0] > 0:
+                number, t = divmod(int(loss[1]), 2**n)
+                return Tolerance(
+                    title, n, f - 1, Hypercube(n, _set_with_number(n, f, number)), 0, t, tried + number + 1
+                )
             if progress.is_due():
-                progress.update(min(first + _SETS, many), many, f"sets of {f} faulty nodes of Q_{n}")
-        tried += many
-    return Tolerance(shown, n, sizes[-1], None, None, None, tried)
+                progress.update(min(first + _SETS_PER_CALL, set_count), set_count, f"sets of {f} faulty nodes of Q_{n}")
+        tried += set_count
+    return Tolerance(title, n, sizes[-1], None, None, None, tried)
 
 
-def _fault_set(n: int, f: int, number: int) -> list[int]:
-    """Return the set with this number among the ascending sets of f labels from 1 to 2^n - 1."""
+def _set_with_number(n: int, f: int, number: int) -> list[int]:
+    """Return the set with this number, from 0, among the ascending sets of f labels from 1 to 2^n - 1."""
     chosen: list[int] = []
     for label in itertools.count(1):
         if len(chosen) == f:

@@ -42,6 +42,7 @@ class ExactUnsafe:
     Attributes
     ----------
     n, f : int
+        Dimension of the hypercube, and number of faulty nodes.
     mean_fraction : Fraction
         Mean of (nonfaulty unsafe nodes) / 2^n.
     variance_fraction : Fraction
@@ -53,6 +54,7 @@ class ExactUnsafe:
     mean_rounds : Fraction or None
         Mean number of rounds; None if unknown (n = 6, f > 4).
     max_rounds : int or None
+        Largest number of rounds; None if unknown.
     """
 
     n: int
@@ -142,7 +144,7 @@ def enumerate_fault_sets(n: int) -> list[Joint]:
     from ..kernels.unsafe.scalar import COUNTS_SHAPE, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
-    lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
+    lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7  # nodes 3, 5, 6 and 7: the kernel's 16 lanes have all their subsets
     far = np.array([(2**2**n - 1) & ~(1 | sum(neighbours) | lanes)], np.uint64)
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
     for k in range(n + 1):  # node 0 is faulty, and k of its n neighbours: by symmetry the first k, C(n, k) times
@@ -170,13 +172,13 @@ def family_counts(n: int) -> dict[tuple[int, ...], int]:
     ]
     counts: Counter[tuple[int, ...]] = Counter()
 
-    def extend_family(candidates: int, kind: tuple[int, ...]) -> None:
-        counts[kind] += 1
+    def extend_family(candidates: int, members: tuple[int, ...]) -> None:
+        counts[members] += 1
         while candidates:
             i = candidates.bit_length() - 1
             candidates ^= 1 << i
             d = cubes[i][1].bit_count()
-            extend_family(candidates & far[i], (*kind[:d], kind[d] + 1, *kind[d + 1 :]))
+            extend_family(candidates & far[i], (*members[:d], members[d] + 1, *members[d + 1 :]))
 
     extend_family((1 << len(cubes)) - 1, (0,) * n)
     return dict(counts)
@@ -190,11 +192,11 @@ def isolated_sets(n: int, f: int) -> int:
 
 
 @functools.cache
-def _family_product(kind: tuple[int, ...]) -> list[int]:
+def _family_product(members: tuple[int, ...]) -> list[int]:
     """Return the product of P_d over a family's members, whose coefficients are at most C(64, 32) < 2^63."""
-    for d, many in enumerate(kind):
+    for d, many in enumerate(members):
         if many:
-            others = _family_product((*kind[:d], many - 1, *kind[d + 1 :]))
+            others = _family_product((*members[:d], many - 1, *members[d + 1 :]))
             return np.convolve(spanning_counts(d), others).tolist()
     return [1]
 
@@ -203,11 +205,11 @@ def _family_product(kind: tuple[int, ...]) -> list[int]:
 def count_by_families(n: int) -> list[Joint]:
     """Return for f = 0, ..., 2^n the fault sets of f nodes by unsafe nodes, with rounds None; 1 <= n <= 6."""
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
-    for kind, families in family_counts(n).items():
-        closed = sum(many << d for d, many in enumerate(kind))
-        for f, sets in enumerate(_family_product(kind)):
+    for members, families in family_counts(n).items():
+        marked = sum(many << d for d, many in enumerate(members))
+        for f, sets in enumerate(_family_product(members)):
             if sets:
-                joint[f][closed - f, None] += families * sets
+                joint[f][marked - f, None] += families * sets
     for f, sets_of_size in enumerate(joint):
         if rest := math.comb(2**n, f) - sum(sets_of_size.values()):
             sets_of_size[2**n - f, None] = rest
@@ -263,24 +265,24 @@ def column_types(n: int, f: int) -> tuple[Joint, int]:
             joint[0, 0] += ways
         else:
             rows = [sum((t << 1 >> i & 1) << at for at, t in enumerate(columns)) for i in range(f)]
-            joint[_outcome(rows)] += ways
+            joint[_count_unsafe_and_rounds(rows)] += ways
     # from ordered f-tuples whose first node is 0 to sets: 2^n places for the first node, and f! orders
     orders = math.factorial(f)
     return {key: many * 2**n // orders for key, many in joint.items()}, isolated * 2**n // orders
 
 
-def _outcome(labels: list[int]) -> tuple[int, int]:
+def _count_unsafe_and_rounds(labels: list[int]) -> tuple[int, int]:
     """Return unsafe nodes and rounds of at most four faults, whose subcubes have at most six dimensions."""
     family = [(x, 0) for x in labels]
     i = 0
     while i < len(family):
         base, free = family[i]
-        near = next((j for j in range(i) if ((family[j][0] ^ base) & ~(family[j][1] | free)).bit_count() <= 2), None)
-        if near is None:
+        close = next((j for j in range(i) if ((family[j][0] ^ base) & ~(family[j][1] | free)).bit_count() <= 2), None)
+        if close is None:
             i += 1
             continue
-        other, more = family.pop(near)
-        free |= more | (other ^ base)
+        other_base, other_free = family.pop(close)
+        free |= other_free | (other_base ^ base)
         family[i - 1] = (base & ~free, free)
         i = 0
     unsafe = sum(1 << free.bit_count() for _, free in family) - len(labels)
@@ -289,11 +291,13 @@ def _outcome(labels: list[int]) -> tuple[int, int]:
 
 
 def _subcube_rounds(labels: list[int], free: int) -> int:
+    """Return the rounds of the faults inside a subcube, from their labels along its free dimensions."""
     dims = [i for i in range(free.bit_length()) if free >> i & 1]
-    own = sorted(sum((x >> bit & 1) << at for at, bit in enumerate(dims)) for x in labels)
-    return _count_rounds(len(dims), tuple(own))
+    inside = sorted(sum((x >> i & 1) << position for position, i in enumerate(dims)) for x in labels)
+    return _count_rounds(len(dims), tuple(inside))
 
 
 @functools.cache
 def _count_rounds(d: int, faulty: tuple[int, ...]) -> int:
+    """Return the rounds of a fault set of Q_d."""
     return int(marking_steps(d, np.array(faulty, np.uint64), np.zeros(0, np.uint64)).max())

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ParameterError, check_flag, check_line, command_line_text, is_many, short_repr, suggest_name
 
 #: The form of the values of an axis of names.
-WORD = re.compile(r"[a-z0-9-]{1,64}")
+CHOICE_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Choice:
         if not is_many(self.names):
             raise ParameterError(f"names of axis {self.name} must be a list, got {short_repr(self.names)}")
         names = tuple(self.names)
-        for word in names:
-            if not isinstance(word, str) or not WORD.fullmatch(word):
+        for given in names:
+            if not isinstance(given, str) or not CHOICE_NAME.fullmatch(given):
                 raise ParameterError(
-                    f"names of axis {self.name} must be of a-z, 0-9 and -, at most 64, got {short_repr(word)}"
+                    f"names of axis {self.name} must be of a-z, 0-9 and -, at most 64, got {short_repr(given)}"
                 )
         if not names or len(set(names)) < len(names):
             raise ParameterError(
@@ -66,13 +66,13 @@ class Choice:
         object.__setattr__(self, "names", names)
 
     @functools.cached_property
-    def _places(self) -> dict[str, int]:
+    def _indices(self) -> dict[str, int]:
         """The index of each name."""
         return {name: i for i, name in enumerate(self.names)}
 
     def check(self, value: object) -> Any:
         """Return the name.  Raises ParameterError, with the most similar name, unless it is a value of the axis."""
-        if isinstance(value, str) and value in self._places:
+        if isinstance(value, str) and value in self._indices:
             return str(value)
         raise ParameterError(
             f"{self.name} must be one of {', '.join(self.names)}, got {command_line_text(value)}{suggest_name(value, self.names)}"
@@ -80,13 +80,13 @@ class Choice:
 
     def sort_key(self, value: Any) -> tuple[int, str]:
         """Return the sort key of a name: its index; names that are unknown here come last."""
-        return self._places.get(value, len(self.names)), value
+        return self._indices.get(value, len(self.names)), value
 
     def parameter(self, value: Any) -> float:
         """Return the number that a kernel gets: the name's index."""
-        return float(self._places[value])
+        return float(self._indices[value])
 
-    def with_names(self, more: Iterable[Any]) -> Choice:
-        """Return the same axis with further names after its own."""
-        others = sorted(set(more) - set(self.names))
+    def with_names(self, names: Iterable[Any]) -> Choice:
+        """Return the axis with those of ``names`` that it lacks, sorted, after its own."""
+        others = sorted(set(names) - set(self.names))
         return Choice(self.name, self.description, (*self.names, *others), self.keyed, self.key_name)

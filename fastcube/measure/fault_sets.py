@@ -117,7 +117,7 @@ def fault_sets(
             f"trials must be in [0, {MAX_ROWS}] in one array, got {counts['trials']}: "
             "take several arrays, or rows of CSV from `fastcube faults --trials T > FILE`"
         )
-    rows = [_fault_set_value(drawn, field, chosen) for drawn in samples]
+    rows = [_sampled_value(drawn, field, chosen) for drawn in samples]
     if field == "status_key":
         return np.array(rows, np.uint64)
     if field == "discarded":
@@ -126,9 +126,9 @@ def fault_sets(
         return np.array(rows, np.int64)
     pair = (2,) if field == "faulty_links" else ()
     out = np.full((len(rows), max(map(len, rows), default=0), *pair), -1, np.int64)
-    for at, row in zip(out, rows, strict=True):
+    for padded, row in zip(out, rows, strict=True):
         if row:
-            at[: len(row)] = row
+            padded[: len(row)] = row
     return out
 
 
@@ -141,7 +141,8 @@ def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
     return study.point({name: values[0] for name, values in given.items()})
 
 
-def _fault_set_value(drawn: Sample, field: str, study: Study) -> Any:
+def _sampled_value(drawn: Sample, field: str, study: Study) -> Any:
+    """Return a sampled quantity of a trial: an int, or a list.  Raises ParameterError for a name that is not sampled."""
     if field == "faulty_nodes":
         return faulty_nodes(drawn)
     if field == "faulty_links":
@@ -171,6 +172,7 @@ def iter_csv_rows(
 
 
 def _csv_cells(drawn: Sample) -> list[str]:
+    """Return the cells of a trial after its number: faulty nodes, faulty links, and the other sampled quantities."""
     on_demand = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())

@@ -126,11 +126,12 @@ def _sibling_imports(tree: ast.Module, folder: Path) -> Iterator[Path]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         for name in names:
-            place = folder.joinpath(*name.split("."))
-            yield from (p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file())
+            module = folder.joinpath(*name.split("."))
+            yield from (p for p in (module.with_suffix(".py"), module / "__init__.py") if p.is_file())
 
 
 def _hash_text(text: str) -> str:
+    """Return the first 64 bits of the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -166,6 +167,7 @@ def hash_files(path: Path) -> dict[str, str]:
 
 @functools.cache
 def _packages_of_studies() -> set[str]:
+    """Return the packages that have entry points of studies."""
     return {p.module.partition(".")[0] for points in find_entry_points(GROUP).values() for p in points}
 
 
@@ -212,7 +214,7 @@ def _check_executed(function: FunctionType, file: Path) -> None:
         raise ParameterError(f"{plain_text(str(file))} has changed since it was loaded: start again")
 
 
-def _source_holders(function: FunctionType) -> dict[str, str]:
+def _hash_sources(function: FunctionType) -> dict[str, str]:
     """Return the hashes of a function's source, its own file first: its file and files next to it, or its file in a package."""
     file, module = Path(function.__code__.co_filename), captured_values.defining_module(function)
     if not file.is_file():
@@ -226,16 +228,20 @@ def _source_holders(function: FunctionType) -> dict[str, str]:
 
 
 def hash_functions(*roots: Any) -> dict[str, str]:
-    """Return the fingerprint of functions and of all that they call, by file or function, and value; not of installed code."""
+    """Return the fingerprint of functions and of all that they call, but not of installed code.
+
+    Its keys are files, relative to the folder of a function's file, functions without a file, and values that the compiler
+    freezes (``FILE: NAME``).
+    """
     found: dict[str, set[str]] = {}
     for function, values in captured_values.iter_compiled_functions(roots, _is_user_module):
         if _is_user_module(captured_values.defining_module(function)):
-            texts = _source_holders(function)
-            own = next(iter(texts))
+            hashes = _hash_sources(function)
+            first_source = next(iter(hashes))
             for name, value in values:
-                texts[f"{own}: {name}"] = _hash_text(str(value))
-            for name, of_text in texts.items():
-                found.setdefault(name, set()).add(of_text)
+                hashes[f"{first_source}: {name}"] = _hash_text(str(value))
+            for name, text_hash in hashes.items():
+                found.setdefault(name, set()).add(text_hash)
     return {
         name: parts.pop() if len(parts) == 1 else _hash_text(" ".join(sorted(parts)))
         for name, parts in sorted(found.items())
@@ -250,11 +256,15 @@ def locate_name(root: Any, error: BaseException) -> str:
     found = re.search(r"name '(\w+)' is not defined|has no attribute '(\w+)'", str(error))
     if found is None:
         return ""
-    steps = {"LOAD_GLOBAL"} if found[1] else {"LOAD_ATTR", "LOAD_METHOD"}
+    opcodes = {"LOAD_GLOBAL"} if found[1] else {"LOAD_ATTR", "LOAD_METHOD"}
     for function, _ in captured_values.iter_compiled_functions([root], _is_user_module):
         if found[1] in function.__globals__ or not _is_user_module(captured_values.defining_module(function)):
             continue
-        for step in dis.get_instructions(function):
-            if step.opname in steps and step.argval == found[found.lastindex or 0] and step.positions:
-                return f'File "{function.__code__.co_filename}", line {step.positions.lineno}'
+        for instruction in dis.get_instructions(function):
+            if (
+                instruction.opname in opcodes
+                and instruction.argval == found[found.lastindex or 0]
+                and instruction.positions
+            ):
+                return f'File "{function.__code__.co_filename}", line {instruction.positions.lineno}'
     return ""

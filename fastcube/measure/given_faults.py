@@ -31,8 +31,10 @@ _LONGEST_CELL = 2**27
 _LONGEST_LINE = 2**28
 #: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
 _MOST_PIPED = 2**28
-#: Most columns of a file, because each name is compared with those that are read; most rows that ``read_fault_sets`` returns.
-_MOST_COLUMNS, _MOST_ROWS = 1000, 10**6
+#: Most columns of a file, because each name is compared with the names of the columns that are read.
+_MOST_COLUMNS = 1000
+#: Most rows that ``read_fault_sets`` returns, a limit on memory.
+_MOST_ROWS = 10**6
 #: Cell of faulty nodes that are sampled on demand, and too many to be listed.
 ON_DEMAND = "on demand"
 #: Most digits of an integer: Python refuses to read more than 4,300.
@@ -40,21 +42,22 @@ _MOST_DIGITS = 100
 #: Number of characters at which spreadsheets cut a cell.
 _CUT_CELL = 32_767
 
-#: The columns that are read.  ``f`` and ``links`` must agree with the lists that they count.
+#: The columns with a meaning of their own.  ``f`` and ``links`` must agree with the lists that they count.
 _COLUMNS = ("n", "m", "network", "trial", "faulty_nodes", "faulty_links", "f", "links", "s", "t")
 
 #: Other words for source and destination, which ``evaluate`` suggests to rename where it needs ``s`` and ``t``.
 _OTHER_ENDS = {"source": "s", "src": "s", "sender": "s", "destination": "t", "target": "t", "dst": "t", "receiver": "t"}
 
-#: The beginning of a name, without case, blanks, - and _, or the name, that says that a column holds faults.
+#: Names that say that a column holds faults: their beginning, or the whole name; in lower case, without blanks, - and _.
 _FAULTS = re.compile(r"faulty|faults?$|failed.|broken.|(node|link|edge)s?(faulty|faults?|failed|broken)$")
 
-#: Names that can mean faults as well as the whole network, if no column has the faults of this kind, and a cell with several
-#: numbers, by which both are told apart.
-_PARTS = {
+#: Names of columns that can mean faults or the whole network, by the column that holds the faults of this kind.  If the file
+#: lacks that column, a cell of several numbers (``_NUMBERS``) shows that faults are meant.
+_AMBIGUOUS_NAMES = {
     "faulty_nodes": re.compile(r"(node|vertex|processor)s?$|vertices$"),
     "faulty_links": re.compile(r"(edge|link|arc|channel)s?$"),
 }
+#: A label, and a cell with several labels.
 _LABEL = r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)"
 _NUMBERS = re.compile(rf"[\s()\[\]{{}}]*{_LABEL}([\s()\[\]{{}},;:|-]+{_LABEL})+[\s()\[\]{{}}]*")
 
@@ -127,6 +130,7 @@ def iter_fault_sets(
 
 
 def _iter_lines(path: Path, file: TextIO, note: Callable[[int], object] | None) -> Iterator[str]:
+    """Yield the lines of a file.  Raises ParameterError for a line of more than ``_LONGEST_LINE`` characters."""
     number = 0
     while line := file.readline(_LONGEST_LINE + 1):
         if len(line) > _LONGEST_LINE:
@@ -138,7 +142,7 @@ def _iter_lines(path: Path, file: TextIO, note: Callable[[int], object] | None) 
 
 
 def _copy_lines(path: Path, lines: Iterable[str], copy: io.BytesIO) -> Iterator[str]:
-    """Yield lines after a copy.  Raises ParameterError if the copy would have more than ``_MOST_PIPED`` bytes."""
+    """Yield lines after writing them to ``copy``.  Raises ParameterError if it would have more than ``_MOST_PIPED`` bytes."""
     for line in lines:
         if copy.write(line.encode()) and copy.tell() > _MOST_PIPED:
             raise ParameterError(
@@ -148,6 +152,7 @@ def _copy_lines(path: Path, lines: Iterable[str], copy: io.BytesIO) -> Iterator[
 
 
 def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], object] | None) -> Iterator[FaultSet]:
+    """Yield the fault sets of CSV lines.  Raises ParameterError, with the line, for a row that it or ``check`` refuses."""
     csv.field_size_limit(_LONGEST_CELL)
     try:
         reader = csv.DictReader(lines, strict=True)
@@ -159,7 +164,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
         if len(columns) > _MOST_COLUMNS:
             raise ParameterError(f"{path} must have at most {_MOST_COLUMNS} columns, got {len(columns)}")
         _check_columns(path, columns)
-        parts = _list_parts(columns)
+        ambiguous = _find_ambiguous_columns(columns)
         if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
             raise ParameterError(
                 f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
@@ -171,7 +176,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
         for number, row in enumerate(reader):
             try:
                 given = _parse_row(row, number)
-                _check_parts(given, parts)
+                _check_ambiguous_columns(given, ambiguous)
                 if "trial" in columns:
                     _check_trial(given, row, seen)
                 if check is not None:
@@ -187,33 +192,33 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     """Raise ParameterError for a column whose name is nearly that of a column that is read, which would be overlooked."""
     for name in sorted(columns.difference(_COLUMNS)):
         folded = re.sub(r"[\s_-]", "", name).lower()
-        near = [known for known in _COLUMNS if folded == known.replace("_", "")]
-        # by spelling alone, because a column such as "edges" may be read over (_list_parts)
-        near += difflib.get_close_matches(name[:100].lower(), [known for known in _COLUMNS if len(known) > 4], n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        similar = [known for known in _COLUMNS if folded == known.replace("_", "")]
+        # by spelling alone, because a column such as "edges" may hold no faults (_find_ambiguous_columns)
+        similar += difflib.get_close_matches(name[:100].lower(), [known for known in _COLUMNS if len(known) > 4], n=1)
+        hint = f"; did you mean {similar[0]}?" if similar else ""
         if hint or _FAULTS.match(folded):
             if _FAULTS.match(folded) and not hint:
                 hint = "; did you mean faulty_nodes or faulty_links?"
             raise ParameterError(f"{path} must not have the column {command_line_text(name)}, which is not read{hint}")
 
 
-def _list_parts(columns: set[str]) -> dict[str, str]:
+def _find_ambiguous_columns(columns: set[str]) -> dict[str, str]:
     """Return the columns that would be overlooked if they hold faults, each with the column that is read in its place."""
     return {
         name: column
-        for column, pattern in _PARTS.items()
+        for column, pattern in _AMBIGUOUS_NAMES.items()
         if column not in columns
         for name in sorted(columns.difference(_COLUMNS))
         if pattern.match(re.sub(r"[\s_-]", "", name).lower())
     }
 
 
-def _check_parts(given: FaultSet, parts: dict[str, str]) -> None:
-    """Raise ParameterError if one of these columns holds several numbers, or one that is not the number of nodes."""
-    for name, column in parts.items():
+def _check_ambiguous_columns(given: FaultSet, ambiguous: dict[str, str]) -> None:
+    """Raise ParameterError if one of these columns holds several numbers, or for nodes one that is not their number."""
+    for name, column in ambiguous.items():
         cell = given.others[name].strip()
-        one = column == "faulty_nodes" and cell.isdecimal() and cell != str(1 << given.network.bits)
-        if one or _NUMBERS.fullmatch(cell):
+        is_label = column == "faulty_nodes" and cell.isdecimal() and cell != str(1 << given.network.bits)
+        if is_label or _NUMBERS.fullmatch(cell):
             raise ParameterError(
                 f"{command_line_text(name)} must be named {column} if it holds faults, or be left out: it is not read, got "
                 f"{short_repr(cell)}"
@@ -222,13 +227,14 @@ def _check_parts(given: FaultSet, parts: dict[str, str]) -> None:
 
 def _check_trial(given: FaultSet, row: dict[str, str], seen: set[int]) -> None:
     """Raise ParameterError if the file has had this trial with equal other columns, apart from its faults and ends."""
-    about = tuple(text for name, text in row.items() if name not in {"faulty_nodes", "faulty_links", "s", "t"})
-    if (mark := hash(about)) in seen:
+    point = tuple(text for name, text in row.items() if name not in {"faulty_nodes", "faulty_links", "s", "t"})
+    if (point_hash := hash(point)) in seen:
         raise ParameterError(f"trial must be different in each row of one point, got {given.trial} twice")
-    seen.add(mark)
+    seen.add(point_hash)
 
 
 def _parse_integer(name: str, text: object) -> int:
+    """Return an integer from 0, in decimal digits.  Raises ParameterError."""
     digits = text.strip() if isinstance(text, str) and text.isascii() else ""
     value = as_integer(int(digits)) if digits.isdigit() and len(digits) <= _MOST_DIGITS else None
     if value is None:
@@ -248,13 +254,13 @@ def _parse_label(name: str, text: str, bits: int) -> int:
     return label
 
 
-def _check_count(column: str, row: dict[str, str], name: str, many: int) -> None:
-    """Raise ParameterError unless the column ``column``, if there is one, is the number of entries of the list ``name``."""
+def _check_count(column: str, row: dict[str, str], name: str, length: int) -> None:
+    """Raise ParameterError unless the column ``column``, if there is one, is ``length``, the number of entries of ``name``."""
     if column in row:
         stated = _parse_integer(column, row[column])
-        if stated != many:
-            why = "" if name in row else " without this column"
-            raise ParameterError(f"{column} must be the number of {name}, which is {many}{why}, got {stated}")
+        if stated != length:
+            hint = "" if name in row else " without this column"
+            raise ParameterError(f"{column} must be the number of {name}, which is {length}{hint}, got {stated}")
     elif len(row.get(name, "")) == _CUT_CELL:
         raise ParameterError(
             f"{name} must be whole, but has the {_CUT_CELL:,} characters at which spreadsheets cut a cell: "
@@ -263,13 +269,14 @@ def _check_count(column: str, row: dict[str, str], name: str, many: int) -> None
 
 
 def _parse_row(row: dict[str, str], number: int) -> FaultSet:
+    """Return the fault set of a row; ``number`` is its trial if there is no such column.  Raises ParameterError."""
     if None in row or None in row.values():
         raise ParameterError("a row must have as many cells as the header")
-    left = dict(row)
-    size = "m" if "m" in left else "n"
-    dimension = _parse_integer(size, left[size])
+    others = dict(row)
+    size = "m" if "m" in others else "n"
+    dimension = _parse_integer(size, others[size])
     bits = 2 * dimension + 1 if size == "m" else dimension
-    cell = left.pop("faulty_nodes", "")
+    cell = others.pop("faulty_nodes", "")
     if cell == ON_DEMAND:
         raise ParameterError(f"faulty_nodes must be labels, got {ON_DEMAND!r}: they are too many to be listed")
     nodes = [_parse_label("faulty_nodes", text, bits) for text in cell.split()]
@@ -278,7 +285,7 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
         if node == other:
             raise ParameterError(f"faulty_nodes must be different labels, got {short_repr(node)} twice")
     links = []
-    for text in left.pop("faulty_links", "").split():
+    for text in others.pop("faulty_links", "").split():
         u, _, v = text.partition("-")
         links.append((_parse_label("faulty_links", u, bits), _parse_label("faulty_links", v, bits)))
     for link, next_link in itertools.pairwise(sorted(links, key=sorted)):
@@ -286,15 +293,15 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
             raise ParameterError(f"faulty_links must be different links, got {next_link[0]}-{next_link[1]} twice")
     _check_count("f", row, "faulty_nodes", len(nodes))
     _check_count("links", row, "faulty_links", len(links))
-    trial = _parse_integer("trial", left.pop("trial", str(number)))
+    trial = _parse_integer("trial", others.pop("trial", str(number)))
     if size == "m":
         if links:
             raise ParameterError("faulty_links must be empty for a dual-cube")
-        if left.get("network"):
-            raise ParameterError(f"network must be empty for m, a dual-cube, got {short_repr(left['network'])}")
-        return FaultSet(trial, DualCube(dimension, nodes), left)
-    name = left.get("network", "hypercube")
-    return FaultSet(trial, network(name, dimension, nodes, links), left)
+        if others.get("network"):
+            raise ParameterError(f"network must be empty for m, a dual-cube, got {short_repr(others['network'])}")
+        return FaultSet(trial, DualCube(dimension, nodes), others)
+    name = others.get("network", "hypercube")
+    return FaultSet(trial, network(name, dimension, nodes, links), others)
 
 
 def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
@@ -332,8 +339,8 @@ def _evaluate_survival(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.survival import survival
 
     found, ends = survival(given.network), _parse_ends(given)
-    far = None if ends is None else distance(given.network, *ends)
-    rest = (len(found.components), found.largest, "" if far is None else far)
+    length = None if ends is None else distance(given.network, *ends)
+    rest = (len(found.components), found.largest, "" if length is None else length)
     return int(found.connected), found.isolated, *rest
 
 
@@ -372,11 +379,11 @@ class Evaluation(NamedTuple):
     """An evaluation of given fault sets by the algorithm of a study."""
 
     check: Callable[[FaultSet], object]  #: the check of a row
-    evaluate: Callable[[FaultSet], tuple[object, ...]]
+    evaluate: Callable[[FaultSet], tuple[object, ...]]  #: returns the values of a row
     columns: tuple[str, ...]  #: the names of the values that ``evaluate`` returns
 
 
-def _make_routing(check: Callable[[FaultSet], object], *rules: str) -> Evaluation:
+def _make_routing_evaluation(check: Callable[[FaultSet], object], *rules: str) -> Evaluation:
     """Return the evaluation of one message by some rules: for each rule its outcome, and the links of a delivered message."""
 
     def evaluate(given: FaultSet) -> tuple[object, ...]:
@@ -396,8 +403,10 @@ def _make_routing(check: Callable[[FaultSet], object], *rules: str) -> Evaluatio
     return Evaluation(check, evaluate, tuple(name + end for name in map(str.lower, rules) for end in ("", "_links")))
 
 
-#: Routing rules that need the status of neighbours only, and rules that need the whole cube.
-_NEAR_RULES, _WHOLE_RULES = ("ROUTE", "ROUTE1", "A1", "DFS", "SIDETRACK"), ("ROUTE3", "LEVELS", "VECTORS")
+#: Routing rules that need the status of neighbours only.
+_LOCAL_RULES = ("ROUTE", "ROUTE1", "A1", "DFS", "SIDETRACK")
+#: Routing rules that need the status of all nodes.
+_GLOBAL_RULES = ("ROUTE3", "LEVELS", "VECTORS")
 
 #: The studies that can evaluate given fault sets.
 EVALUATIONS = {
@@ -406,11 +415,11 @@ EVALUATIONS = {
     ),
     "unsafe-fraction": Evaluation(_require_cube, _evaluate_unsafe, ("unsafe", "unsafe_fraction", "rounds")),
     "find-tree": Evaluation(_require_cube, _evaluate_trees, ("tree", "sink")),
-    "routing": _make_routing(_check_message, "ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"),
-    "routing-rate": _make_routing(_check_message, "ROUTE", "ROUTE1", "ROUTE2"),
-    "routing-rules": _make_routing(_check_message, *_NEAR_RULES, *_WHOLE_RULES),
-    "routing-rules-rate": _make_routing(_check_message, *_NEAR_RULES),
-    "dualcube-routing": _make_routing(_check_dual_message, "PRACTICAL", "OFFLINE"),
+    "routing": _make_routing_evaluation(_check_message, "ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"),
+    "routing-rate": _make_routing_evaluation(_check_message, "ROUTE", "ROUTE1", "ROUTE2"),
+    "routing-rules": _make_routing_evaluation(_check_message, *_LOCAL_RULES, *_GLOBAL_RULES),
+    "routing-rules-rate": _make_routing_evaluation(_check_message, *_LOCAL_RULES),
+    "dualcube-routing": _make_routing_evaluation(_check_dual_message, "PRACTICAL", "OFFLINE"),
 }
 
 

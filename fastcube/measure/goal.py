@@ -51,7 +51,7 @@ class Goal:
     shard : (int, int) or None
         ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
     each : dict
-        Trials of the points with another number of trials, by their text as of ``point_text``.
+        Numbers of trials of the points that have another number than ``trials``, by their text as of ``point_text``.
     """
 
     trials: int | None = None
@@ -93,16 +93,16 @@ class Goal:
         for point in points:
             with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
                 defined = statistic.defined(point)
-                vain = defined and not statistic.can_occur(point)
+                is_impossible = defined and not statistic.can_occur(point)
             if self.target is not None and not defined:
                 raise ParameterError(
                     f"target {statistic.name} is not defined at {point_text(point)}: leave the point out, or name "
                     "another statistic"
                 )
-            if vain and self.trials is None and self.precision is None:
-                what = "relative" if self.events is None else "events"
+            if is_impossible and self.trials is None and self.precision is None:
+                target = "relative" if self.events is None else "events"
                 raise ParameterError(
-                    f"{what} of {statistic.name} would never be reached at {point_text(point)}, "
+                    f"{target} of {statistic.name} would never be reached at {point_text(point)}, "
                     f"where it is proved to be 0: leave the point out, or give trials too"
                 )
 
@@ -160,24 +160,24 @@ class Goal:
         """Return lines about the targets reached and at how many points, with a warning about asymptotic intervals."""
         if not self.adaptive:
             return []
-        statistic, found = study.target(self.target), list(rows)
-        reached = [self._reached_target(study, point, tally) for point, tally in found]
+        statistic, all_rows = study.target(self.target), list(rows)
+        reached = [self._reached_target(study, point, tally) for point, tally in all_rows]
         lines = []
         for what in dict.fromkeys(filter(None, reached)):
-            many = reached.count(what)
-            where = "" if many == len(found) else f" at {many:,} of {len(found):,} points"
-            trust = "; that interval is asymptotic: rare large values that no trial gave are not in it"
+            count = reached.count(what)
+            where = "" if count == len(all_rows) else f" at {count:,} of {len(all_rows):,} points"
+            warning = "; that interval is asymptotic: rare large values that no trial gave are not in it"
             by_events = what.startswith("events")
             lines.append(
                 f"{what} was reached on {statistic.name}{where}"
-                f"{trust if statistic.interval == 'asymptotic' and not by_events else ''}"
+                f"{warning if statistic.interval == 'asymptotic' and not by_events else ''}"
             )
-        missed = [row for row, what in zip(found, reached, strict=True) if what is None]
+        missed = [row for row, what in zip(all_rows, reached, strict=True) if what is None]
         if missed:
-            none = sum(not statistic.count_events(tally.counts, tally.trials) for _, tally in missed)
+            without_events = sum(not statistic.count_events(tally.counts, tally.trials) for _, tally in missed)
             lines.append(
-                f"no target was reached on {statistic.name} at {len(missed):,} of {len(found):,} points"
-                f"{f', {none:,} of them without an event' if none else ''}"
+                f"no target was reached on {statistic.name} at {len(missed):,} of {len(all_rows):,} points"
+                f"{f', {without_events:,} of them without an event' if without_events else ''}"
             )
         return lines
 
@@ -193,9 +193,9 @@ class Goal:
                     few.append((events, point_text(point)))
         if not few:
             return None
-        more = f" and {len(few) - 1} more point{'s' * (len(few) > 2)}" if len(few) > 1 else ""
+        others = f" and {len(few) - 1} more point{'s' * (len(few) > 2)}" if len(few) > 1 else ""
         return (
-            f"few events: {few[0][0]} of {statistic.name} at {few[0][1]}{more}; where a run stops on fewer than "
+            f"few events: {few[0][0]} of {statistic.name} at {few[0][1]}{others}; where a run stops on fewer than "
             f"{FEW_EVENTS} its estimate is biased"
         )
 
@@ -257,14 +257,14 @@ def make_goal(
     return out
 
 
-def _apply_grid_trials(grid: Grid | None, asked: Goal) -> Goal:
+def _apply_grid_trials(grid: Grid | None, goal: Goal) -> Goal:
     """Return the goal with the grid's numbers of trials.  A point that is not in the grid gets the smallest of them."""
     if grid is None:
-        return asked
+        return goal
     if not callable(grid.trials):
-        return replace(asked, trials=grid.trials)
+        return replace(goal, trials=grid.trials)
     each = grid.trials_of_points()
-    return replace(asked, trials=min(each.values()), each=each)
+    return replace(goal, trials=min(each.values()), each=each)
 
 
 def _parse_shard(given: object) -> tuple[int, int]:

@@ -108,20 +108,20 @@ def find_near_values(axes: Sequence[Axis | Choice], keys: Iterable[Sequence[Any]
 
 def longest_axis(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
     """Return the axis on which the points have most different values; the first one of a tie."""
-    some = list(points)
-    return max(axes, key=lambda axis: len({point[axis] for point in some}))
+    all_points = list(points)
+    return max(axes, key=lambda axis: len({point[axis] for point in all_points}))
 
 
 def values_text(values: Iterable[Value], most: int = 12) -> str:
     """Return values of an axis as short text: ``5..12`` for consecutive integers, ``1, 2, 4``, ``3..40 (21 values)``."""
-    some = sorted(values)
-    if some and isinstance(some[0], str):
-        return ", ".join(map(str, some))
-    if len(some) > 2 and some == list(range(int(some[0]), int(some[0]) + len(some))) and isinstance(some[0], int):
-        return f"{some[0]}..{some[-1]}"
-    if len(some) > most:
-        return f"{some[0]}..{some[-1]} ({len(some)} values)"
-    return ", ".join(map(str, some))
+    items = sorted(values)
+    if items and isinstance(items[0], str):
+        return ", ".join(map(str, items))
+    if len(items) > 2 and items == list(range(int(items[0]), int(items[0]) + len(items))) and isinstance(items[0], int):
+        return f"{items[0]}..{items[-1]}"
+    if len(items) > most:
+        return f"{items[0]}..{items[-1]} ({len(items)} values)"
+    return ", ".join(map(str, items))
 
 
 def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None = None) -> list[dict[str, Value]]:
@@ -144,30 +144,47 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
         return [study.point(point) for point in product_grid(**values)]
     defaults = {axis: list(dict.fromkeys(point[axis] for point in grid)) for axis in free}
     points: list[dict[str, Value]] = []
-    refused: list[list[str]] = []
+    reasons: list[list[str]] = []  # for each combination, why its points are impossible
     for fixed in product_grid(**values):
-        held = [p for p in grid if all(p[axis] == value for axis, value in fixed.items())]
-        refused.append([])
-        some = held or [{**fixed, **rest} for rest in product_grid(**defaults)]
-        points.extend(_filter_points(study, some, refused[-1]))
+        on_grid = [p for p in grid if all(p[axis] == value for axis, value in fixed.items())]
+        candidates = on_grid or [{**fixed, **rest} for rest in product_grid(**defaults)]
+        reasons.append([])
+        points.extend(_filter_points(study, candidates, reasons[-1]))
     if not points:
-        others: list[str] = []
-        needed = _find_axes_to_set(study, values, defaults, others)
-        why = list(dict.fromkeys(text for texts in refused for text in texts))
-        if not needed:  # per combination, prefer the first reason about a given axis
-            found = (([*texts, *others[::-1]], texts) for texts in refused)
-            why = list(dict.fromkeys(next((s for s in both if s.split()[0] in given), own[0]) for both, own in found))
-        reasons = f": {'; '.join(why[:3])}" if len(why) == 1 or (why and not needed) else ""
-        advice = f"; set {', '.join(needed)} too" if needed else ""
-        asked = ",".join(f"{axis}={value}" for axis, value in given.items())
-        raise ParameterError(f"no point of the grid of {study.name} is possible with {asked}{reasons}{advice}")
+        explained = _explain_refusal(study, given, values, defaults, reasons)
+        stated = ",".join(f"{axis}={value}" for axis, value in given.items())
+        raise ParameterError(f"no point of the grid of {study.name} is possible with {stated}{explained}")
     return points
+
+
+def _explain_refusal(
+    study: Study,
+    given: Mapping[str, Any],
+    values: Mapping[str, list[Value]],
+    defaults: Mapping[str, list[Value]],
+    reasons: Sequence[list[str]],
+) -> str:
+    """Return the end of the error of ``build_points``: up to three reasons, and the axes that a user should set too."""
+    further: list[str] = []
+    needed = _find_axes_to_set(study, values, defaults, further)
+    shown = list(dict.fromkeys(text for texts in reasons for text in texts))
+    if not needed:  # per combination, prefer the first reason about a given axis
+        shown = []
+        for texts in reasons:
+            about_given = (text for text in (*texts, *further[::-1]) if text.split()[0] in given)
+            shown.append(next(about_given, texts[0]))
+        shown = list(dict.fromkeys(shown))
+    because = f": {'; '.join(shown[:3])}" if len(shown) == 1 or (shown and not needed) else ""
+    return because + (f"; set {', '.join(needed)} too" if needed else "")
 
 
 def _find_axes_to_set(
     study: Study, values: Mapping[str, list[Value]], defaults: Mapping[str, list[Value]], refused: list[str]
 ) -> tuple[str, ...]:
-    """Return the fewest other axes that need values outside the grid for the given values to be possible; none if none help."""
+    """Return the fewest other axes that need values outside the grid for the given values to be possible; none if none help.
+
+    The reasons why the tried points are impossible are appended to ``refused``.
+    """
     for count in range(1, len(defaults) + 1):
         for chosen in itertools.combinations(defaults, count):
             tried = {**defaults, **{axis: _sample_axis(study.axis(axis)) for axis in chosen}, **values}
@@ -188,7 +205,7 @@ def _sample_axis(axis: Axis | Choice) -> list[Any]:
 
 def _check_point_count(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:
     """Raise ParameterError, before any points are made, if there would be more than a run can have."""
-    number = math.prod(len(of_axis) for of_axis in values.values())
+    number = math.prod(len(given) for given in values.values())
     for axis in study.axes:
         if values and axis.name not in values:
             number *= len({point[axis.name] for point in grid})

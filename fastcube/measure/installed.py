@@ -60,28 +60,28 @@ def load_or_refuse(describe: Callable[[], str], load: Callable[[], Kind]) -> Kin
     Raises ParameterError for any error, also for those that would end the process; only the user's own interrupt does end it.
     """
     interrupts: list[int] = []
-    before: Any = signal.getsignal(signal.SIGINT)
-    is_served = callable(before) and threading.current_thread() is threading.main_thread()
+    previous_handler: Any = signal.getsignal(signal.SIGINT)
+    is_handled = callable(previous_handler) and threading.current_thread() is threading.main_thread()
 
     def record_interrupt(number: int, frame: object) -> None:
         interrupts.append(number)
-        before(number, frame)
+        previous_handler(number, frame)
 
-    if is_served:
+    if is_handled:
         signal.signal(signal.SIGINT, record_interrupt)
     try:
         return load()
     except BaseException as error:
         if interrupts:
             raise
-        why = plain_text(f"{type(error).__name__}: {error}")
+        reason = plain_text(f"{type(error).__name__}: {error}")
         if isinstance(error, ModuleNotFoundError):
             next_to = ", or put its file next to this one" if describe().endswith(".py") else ""
-            why += f"; pip install it{next_to}"
-        raise ParameterError(f"{describe()} cannot be loaded: {why}") from error
+            reason += f"; pip install it{next_to}"
+        raise ParameterError(f"{describe()} cannot be loaded: {reason}") from error
     finally:
-        if is_served:
-            signal.signal(signal.SIGINT, before)
+        if is_handled:
+            signal.signal(signal.SIGINT, previous_handler)
 
 
 class Installed(Generic[Kind]):

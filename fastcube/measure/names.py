@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import ParameterError
-from .statistics import Distribution, Statistic
+from .binned import Distribution
+from .statistics import Statistic
 
 #: The variable with the number of trials at each point, and the groups of a results file.
 TRIALS, RAW, STUDY, PROVENANCE = "trials", "raw", "study", "provenance"

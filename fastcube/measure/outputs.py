@@ -19,20 +19,9 @@ from ..errors import (
     suggest_name,
 )
 from ..kernels.tally.layout import Counter
-from .statistics import (
-    Difference,
-    Distribution,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    PairedDifference,
-    Point,
-    Proportion,
-    Ratio,
-    ShiftedMean,
-    Statistic,
-    make_quantiles,
-)
+from .asymptotic import NormalDifference, NormalMean, Ratio
+from .binned import Distribution, make_quantiles
+from .statistics import Difference, Mean, PairedDifference, Point, Proportion, ShiftedMean, Statistic
 
 #: Largest integer output, and number of steps in the range of a float output; squares of both fit into an int64.
 LARGEST, STEPS = 2**31 - 1, 2.0**30
@@ -51,6 +40,7 @@ class Output:
     Parameters
     ----------
     name, description : str
+        The statistic's short name, and its description in words.
     bound : int or callable
         Largest value, or a function of the point that returns it.
     condition : str, optional
@@ -95,7 +85,7 @@ class Output:
 
     @property
     def is_binned(self) -> bool:
-        """Whether the trials are counted by the value of the output."""
+        """Whether trials are counted by the value of the output, for its distribution or quantiles."""
         return self.distribution or bool(self.quantiles)
 
     @property
@@ -150,7 +140,7 @@ class Output:
 
 
 def check_outputs(name: str, outputs: Sequence[Output]) -> None:
-    """Raise ParameterError unless the outputs of a study have different names and refer to one another rightly."""
+    """Raise ParameterError unless the outputs of a study have different names and refer to outputs that they can use."""
     names = [output.name for output in outputs if isinstance(output, Output)]
     if len(names) < len(outputs):
         raise ParameterError(f"outputs of {name} must be Outputs, got {short_repr(outputs)}")
@@ -199,31 +189,35 @@ def counters_of(output: Output) -> list[Counter]:
 
 
 def _bound_function(output: Output) -> Callable[[Point], int]:
+    """Return the bound of an output as a function of the point."""
     bound = output.bound
     return bound if callable(bound) else lambda point: bound
 
 
 def _condition_of(output: Output) -> str | None:
+    """Return the counter of the trials that count for an output, None for all trials."""
     return f"{output.condition}_nonzero" if output.condition else None
 
 
 def _mean_counters(name: str) -> dict[str, Any]:
+    """Return the counters of a mean, by the fields of its statistic."""
     return {what: f"{name}_{what}" for what in ("total", "squares", "nonzero")}
 
 
-def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
+def iter_further_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
     """Yield the further statistics of an output: of ``compared_with``, ``distribution`` and ``quantiles``."""
     name, what = output.name, output.description
     if output.compared_with:
         other = next(o for o in outputs if o.name == output.compared_with)
-        mine, theirs = _bound_function(output), _bound_function(other)
-        fractions = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
-        kind = NormalDifference if output.asymptotic else PairedDifference if fractions else Difference
-        yield kind(
+        bounds = _bound_function(output), _bound_function(other)
+        are_binary = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
+        exact_class = PairedDifference if are_binary else Difference
+        statistic_class = NormalDifference if output.asymptotic else exact_class
+        yield statistic_class(
             name=f"{name}_minus_{output.compared_with}",
             description=f"{what}: how much more than {output.compared_with}",
             **_mean_counters(f"{name}_minus"),
-            bound=lambda point: max(mine(point), theirs(point)),
+            bound=lambda point: max(bound(point) for bound in bounds),
             condition=_condition_of(output),
         )
     if output.distribution:
@@ -243,15 +237,19 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
 
 def statistic_of(output: Output) -> Statistic:
     """Return the statistic named like the output."""
-    own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _condition_of(output)}
+    common: dict[str, Any] = {
+        "name": output.name,
+        "description": output.description,
+        "condition": _condition_of(output),
+    }
     sums = _mean_counters(output.name)
     if output.denominator:
         squares = (sums["squares"], f"{output.name}_product", f"{output.denominator}_squares")
         totals: dict[str, Any] = {"numerator": sums["total"], "denominator": f"{output.denominator}_total"}
-        return Ratio(**own, **totals, squares=squares, nonzero=sums["nonzero"])
+        return Ratio(**common, **totals, squares=squares, nonzero=sums["nonzero"])
     if output.low is not None and output.high is not None:
         span = output.high - output.low
-        return ShiftedMean(**own, **sums, unit=lambda point: STEPS, scale=lambda point: span, least=output.low)
+        return ShiftedMean(**common, **sums, unit=lambda point: STEPS, scale=lambda point: span, least=output.low)
     if output.bound == 1:
-        return Proportion(**own, events=sums["nonzero"])
-    return (NormalMean if output.asymptotic else Mean)(**own, **sums, bound=_bound_function(output))
+        return Proportion(**common, events=sums["nonzero"])
+    return (NormalMean if output.asymptotic else Mean)(**common, **sums, bound=_bound_function(output))

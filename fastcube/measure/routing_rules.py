@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +24,11 @@ from ..kernels.routing_rules.layout import (
 )
 from ..kernels.tally.layout import Layout
 from ..networks.hypercube import Hypercube
+from .asymptotic import NormalMean
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
 from .standing import describe_standing
-from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
+from .statistics import PairedDifference, Point, Proportion, Statistic
 from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
 
 if TYPE_CHECKING:
@@ -85,9 +86,9 @@ def is_searched(point: Point) -> bool:
     return int(point["n"]) <= MAX_SEARCHED_DIMENSION
 
 
-#: Hops after which a rule gives a message up.
+#: The number of hops after which a rule gives a message up, in descriptions.
 _MOST_HOPS = {"dfs": "2^16", "sidetrack": "8n"}
-#: Why a rule refuses a message.
+#: Why a rule refuses a message, in descriptions.
 _REFUSALS = {
     "route3": ", because no node is active",
     **dict.fromkeys(("levels", "vectors"), ", because its statuses promise no path"),
@@ -102,7 +103,10 @@ def _rule_title(name: str) -> str:
 def rule_statistics(
     name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
 ) -> list[Statistic]:
-    """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links."""
+    """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links.
+
+    A rule that ``refuses`` messages also has the fraction refused, and a rule that is ``cut`` off the fraction given up.
+    """
     rule = _rule_title(name)
     out: list[Statistic] = [
         Proportion(
@@ -127,15 +131,15 @@ def rule_statistics(
             shown=False,
         ),
     ]
-    for asked, what, does in (
+    for is_possible, outcome, event in (
         (refuses, "refused", f"refuses to send{_REFUSALS.get(name, '')}"),
         (cut, "limit", f"gives up after {_MOST_HOPS.get(name, 'its largest number of')} hops"),
     ):
-        if asked:
+        if is_possible:
             out.append(
                 Proportion(
-                    name=f"{name}_{what}",
-                    description=f"fraction of all messages that {rule} {does}",
+                    name=f"{name}_{outcome}",
+                    description=f"fraction of all messages that {rule} {event}",
                     condition=condition,
                     shown=False,
                 )
@@ -143,25 +147,34 @@ def rule_statistics(
     return out
 
 
-def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
+def _make_statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
+    """Return the statistics of a table: of each rule, the losses, the differences from the reference rule, and two of paths."""
     out: list[Statistic] = []
     for name in names:
-        own = name not in NAMES
-        out += rule_statistics(
-            name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
-        )
+        is_users = name not in NAMES
+        refuses = is_users or name in (*PROMISING_RULES, "route3")
+        out += rule_statistics(name, None, refuses, cut=is_users or name in _MOST_HOPS)
     for name in names:
-        what = f"fraction of all messages that {_rule_title(name)} does not deliver though a nonfaulty path exists (n <= 12)"
-        loss = f"{name}_loss"
+        loss_name, title = f"{name}_loss", _rule_title(name)
+        description = f"fraction of all messages that {title} does not deliver though a nonfaulty path exists (n <= 12)"
         out.append(
-            PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
+            PairedDifference(
+                name=loss_name,
+                description=description,
+                total=loss_name,
+                nonzero=loss_name,
+                defined=is_searched,
+                shown=False,
+            )
         )
     for name in compared_rules(names, reference):
-        one, other = _rule_title(name), _rule_title(reference)
-        what = f"fraction of all messages that {one} delivers minus fraction that {other} delivers"
+        title, reference_title = _rule_title(name), _rule_title(reference)
+        description = f"fraction of all messages that {title} delivers minus fraction that {reference_title} delivers"
         total, differs = f"{name}_diff", f"{name}_differs"
         difference = _difference_name(name, reference)
-        out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))
+        out.append(
+            PairedDifference(name=difference, description=description, total=total, nonzero=differs, shown=False)
+        )
     reachable = Proportion(
         name="reachable",
         description="fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",
@@ -202,6 +215,10 @@ def _make_notes(names: Sequence[str], reference: str) -> Callable[[Any], list[st
     return compare_rules
 
 
+#: Largest number of nodes of a path that are written out, and width of these lines in characters.
+_MOST_SHOWN_NODES, _LINE_WIDTH = 200, 110
+
+
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
     """Return the route of a built-in rule for a message, as data and as lines of text."""
     from ..algorithms.paths import route
@@ -214,16 +231,19 @@ def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, in
         head = f"  {rule}: delivered over {found.length} link{'s' * (found.length != 1)}"
     else:
         head = f"  {rule}: {found.outcome}: {found.reason}"
-    steps, lines = [cube.label(x) for x in found.path], [head, "   "]
-    for step in steps[:_LONGEST] + ["..."] * (len(steps) > _LONGEST):
-        if len(lines[-1]) + len(step) > 110:
-            lines.append("   ")
+    labels = [cube.label(x) for x in found.path]
+    shown = labels[:_MOST_SHOWN_NODES] + ["..."] * (len(labels) > _MOST_SHOWN_NODES)
+    return {"outcome": found.outcome, "path": found.path}, [head, *wrap_steps("   ", shown, "   ")]
+
+
+def wrap_steps(begin: str, steps: Iterable[str], indent: str) -> list[str]:
+    """Return the steps of a path as lines that start with ``begin`` and go on with ``indent``."""
+    lines = [begin]
+    for step in steps:
+        if len(lines[-1]) + len(step) > _LINE_WIDTH:
+            lines.append(indent)
         lines[-1] += f" {step}"
-    return {"outcome": found.outcome, "path": found.path}, lines
-
-
-#: Largest number of nodes of a path that are written out.
-_LONGEST = 200
+    return lines
 
 
 def explain_faults(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
@@ -236,8 +256,8 @@ def explain_faults(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
     return data, lines
 
 
-def head_lines(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
-    """Return a trial's faults, source and destination, as data and as lines of text."""
+def explain_message(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
+    """Return a trial's faults, source and destination, as data and as lines of text, which begin its explanation."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
     data, lines = explain_faults(drawing)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
@@ -267,21 +287,21 @@ def rule_name(rule: Any, needed: str = "rules must be jitted functions or names"
             raise ParameterError(f"{needed} among {join_alternatives(known)}, got {short_repr(rule)}{hint}")
         return rule.lower()
     rule = fallback_of(rule) or rule
-    own = getattr(rule, "py_func", rule)
-    if not inspect.isfunction(own):
+    function = getattr(rule, "py_func", rule)
+    if not inspect.isfunction(function):
         raise ParameterError(f"{needed}, got {short_repr(rule)}")
     from ..kernels.machine.jit import is_jit_disabled
 
-    if own is rule and not is_jit_disabled():
-        raise ParameterError(f"{needed}: write @fc.blocks.block above {own.__name__}")
-    takes = list(inspect.signature(own).parameters)
-    if len(takes) != 4:
-        raise ParameterError(f"{own.__name__} must take (world, status, s, t), got ({', '.join(takes)})")
-    if own.__name__.lower() in NAMES:
-        raise ParameterError(f"a rule of one's own must not have a built-in rule's name, got {own.__name__}")
-    if not NAME.fullmatch(own.__name__):
-        raise ParameterError(f"a rule of one's own must be a named function, got {own.__name__}")
-    return own.__name__
+    if function is rule and not is_jit_disabled():
+        raise ParameterError(f"{needed}: write @fc.blocks.block above {function.__name__}")
+    arguments = list(inspect.signature(function).parameters)
+    if len(arguments) != 4:
+        raise ParameterError(f"{function.__name__} must take (world, status, s, t), got ({', '.join(arguments)})")
+    if function.__name__.lower() in NAMES:
+        raise ParameterError(f"a rule of one's own must not have a built-in rule's name, got {function.__name__}")
+    if not NAME.fullmatch(function.__name__):
+        raise ParameterError(f"a rule of one's own must be a named function, got {function.__name__}")
+    return function.__name__
 
 
 def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
@@ -308,10 +328,11 @@ def _make_kernel_choosers(
     """Return functions that give the kernel of a table of rules at a point, and its alternatives there, built on first use.
 
     Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
+    Elsewhere users' rules that are not made by ``first_path`` have the scalar kernel.
     """
-    mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
-    own = next((unwrap_function(fallback_of(rule) or rule) for rule in mine.values()), None)
-    straight = all(map(fallback_of, mine.values()))
+    user_rules = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
+    user_function = next((unwrap_function(fallback_of(rule) or rule) for rule in user_rules.values()), None)
+    have_first_paths = all(map(fallback_of, user_rules.values()))
 
     @functools.cache
     def build_kernel(name: str) -> Kernel:
@@ -327,30 +348,34 @@ def _make_kernel_choosers(
         if name.startswith("whole_cube."):
             from ..kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
-            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
+            return make_whole_cube_kernel(
+                int(name.rpartition("_")[2]), tuple(names), user_rules, user_function, reference
+            )
         if name.startswith("lanes."):
             from ..kernels.routing_rules.lanes import make_lanes_kernel
 
-            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
+            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), user_rules, user_function, reference)
         from ..kernels.routing_rules.scalar import make_kernel
 
-        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own, reference)
+        return make_kernel(
+            [RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, user_function, reference
+        )
 
     def choose_name(point: Point) -> str:
         from ..kernels.routing_rules.dispatch import ROUTING_RULES, ROUTING_RULES_DIRECT
 
         fastest = (
-            ROUTING_RULES_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else ROUTING_RULES
+            ROUTING_RULES_DIRECT if have_first_paths and set(WANDERING_RULES).isdisjoint(names) else ROUTING_RULES
         ).choose_name(*point.values())
-        in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return fastest if straight or in_lanes else _SCALAR
+        in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(user_rules) < len(names)
+        return fastest if have_first_paths or in_lanes else _SCALAR
 
     def list_alternatives(point: Point) -> dict[str, Alternative]:
         from ..kernels.machine.dispatch import Alternative
         from ..kernels.routing_rules.dispatch import COMPILE_SECONDS, ROUTING_RULES, estimate_nanoseconds
 
         chosen = dict.fromkeys([choose_name(point), _SCALAR])
-        if not mine and ROUTING_RULES.is_served(_BYTES, *point.values()):
+        if not user_rules and ROUTING_RULES.is_served(_BYTES, *point.values()):
             chosen[_BYTES] = None
         n, f, links = (int(value) for value in point.values())
         if len(chosen) == 1:
@@ -419,9 +444,9 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
             if fallback_of(rule):
                 # without first_path the same function makes other trials
                 code[f"{rule_name(rule)}: first_path"] = "yes"
-    long = "routing-rules-" + "-".join(names)
-    built_in = names == NAMES and reference == REFERENCE
-    name = "routing-rules" if built_in else long if len(long) <= 64 else "routing-rules-own"
+    full_name = "routing-rules-" + "-".join(names)
+    is_built_in = names == NAMES and reference == REFERENCE
+    name = "routing-rules" if is_built_in else full_name if len(full_name) <= 64 else "routing-rules-own"
     return Study(
         name=name,
         title="Routing rules on the same random faults and messages in Q_n",
@@ -429,7 +454,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         revision=2,
         axes=AXES,
         tally=layout,
-        statistics=_statistics(names, reference),
+        statistics=_make_statistics(names, reference),
         code=code,
         kernel=kernel,
         alternatives=alternatives,
@@ -441,7 +466,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         ),
         sample=sample_trial,
         figure=lambda results, sheet: draw_rules(results, sheet, names),
-        notes=None if built_in else _make_notes(names, reference),
+        notes=None if is_built_in else _make_notes(names, reference),
     )
 
 
@@ -459,7 +484,7 @@ def _make_explain(
     def explain(point: Point, key: int, trial: int) -> Explanation:
         drawing = sample_trial(point, key, trial)
         cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
-        data, lines = head_lines(drawing)
+        data, lines = explain_message(drawing)
         slots = layout.new_tally()
         params = np.array(list(point.values()), np.float64)
         kernel(point).compiled(np.uint64(key), np.int64(trial), np.int64(trial + 1), params, slots)

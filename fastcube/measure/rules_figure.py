@@ -15,30 +15,38 @@ from .study import Point
 _LEAST_VALUES = 100
 
 
-def axis_of_faults(results: Any) -> tuple[str, Point]:
-    """Return the axis of faults with most values, and values for the other axes: n nearest to 10, and fewest other faults."""
+#: The dimension whose points are plotted, or the nearest in the results: for larger n, few faults hardly matter.
+_PLOTTED_DIMENSION = 10
+
+
+def choose_fault_axis(results: Any) -> tuple[str, Point]:
+    """Return the axis of faults with most values, and the values of the other axes: n near 10, and fewest other faults."""
     done = [point for point, tally in results if tally.trials]
-    by = longest_axis(done, "f", "links")
-    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # for larger n, few faults hardly matter
-    other = "links" if by == "f" else "f"
-    return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
+    axis = longest_axis(done, "f", "links")
+    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - _PLOTTED_DIMENSION))
+    other = "links" if axis == "f" else "f"
+    return axis, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
 
 
 def _plot_statistic(
-    results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
+    results: Any, panel: Any, statistic: str, label: str, axis: str, fixed: Point, style: int, styles: int
 ) -> None:
-    """Plot one statistic against the faults: fractions as failures, extra links only at points with enough delivered messages."""
-    among = statistic.replace("_extra_links", "_delivered") if statistic.endswith("_extra_links") else None
-    there = [
+    """Plot one statistic against the faults: fractions as failures, extra links only at points with enough delivered messages.
+
+    The line has style number ``style`` out of ``styles``.
+    """
+    delivered = statistic.replace("_extra_links", "_delivered") if statistic.endswith("_extra_links") else None
+    points = [
         point
         for point, tally in results
-        if at.items() <= point.items() and (tally.counts[among] >= _LEAST_VALUES if among else tally.trials)
+        if fixed.items() <= point.items() and (tally.counts[delivered] >= _LEAST_VALUES if delivered else tally.trials)
     ]
-    found = {point[by]: (results.estimates(point)[statistic], point) for point in there}
-    known = [
-        (x, e if among else e.complement, point) for x, (e, point) in sorted(found.items()) if not math.isnan(e.value)
-    ]
-    panel.series(label, [(x, e) for x, e, _ in known], like, of, points=[point for _, _, point in known])
+    rows = sorted(
+        ((point[axis], results.estimates(point)[statistic], point) for point in points), key=lambda row: row[0]
+    )
+    known = [row for row in rows if not math.isnan(row[1].value)]
+    pairs = [(x, e if delivered else e.complement) for x, e, _ in known]
+    panel.series(label, pairs, style, styles, points=[point for _, _, point in known])
 
 
 def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
@@ -46,21 +54,21 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
 
     ``names`` are the beginnings of the rules' statistics.
     """
-    by, at = axis_of_faults(results)
+    axis, fixed = choose_fault_axis(results)
     left, right = sheet.panels(2)
-    possible = {"no path exists": "reachable", "no path of H links exists": "hamming_path_exists"}
-    if at["n"] > MAX_SEARCHED_DIMENSION:
-        del possible["no path exists"]
-    shown = {name: name.upper() if name in NAMES else name for name in names}
-    delivered = possible | {shown[name]: f"{name}_delivered" for name in names}
+    possible_paths = {"no path exists": "reachable", "no path of H links exists": "hamming_path_exists"}
+    if fixed["n"] > MAX_SEARCHED_DIMENSION:
+        del possible_paths["no path exists"]
+    titles = {name: name.upper() if name in NAMES else name for name in names}
+    delivered = possible_paths | {titles[name]: f"{name}_delivered" for name in names}
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
-        _plot_statistic(results, left, statistic, label, by, at, i, len(delivered))
-        if label not in (*possible, "ROUTE"):  # ROUTE has no extra links
+        _plot_statistic(results, left, statistic, label, axis, fixed, i, len(delivered))
+        if label not in (*possible_paths, "ROUTE"):  # ROUTE has no extra links
             extra = statistic.replace("_delivered", "_extra_links")
-            _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
+            _plot_statistic(results, right, extra, label, axis, fixed, i, len(delivered))
     left.scale = "log"
-    x = "f, number of faulty nodes" if by == "f" else "number of faulty links"
-    left.set_labels(x=x, y="fraction of all messages", title=f"Not delivered, Q_{at['n']}")
+    x = "f, number of faulty nodes" if axis == "f" else "number of faulty links"
+    left.set_labels(x=x, y="fraction of all messages", title=f"Not delivered, Q_{fixed['n']}")
     right.scale = "linear"
     right.set_labels(x=x, y="links beyond the Hamming distance", title="Extra links of a delivered message")
     sheet.title("Routing rules on the same faults and messages")

@@ -13,8 +13,32 @@ from typing import Any
 
 from ..errors import StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Layout, Maximum
-from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
+from .asymptotic import NormalDifference, NormalMean, Ratio
+from .binned import Distribution, Quantile, TailProportion
+from .statistics import (
+    Bounds,
+    CensoredMean,
+    ClassMean,
+    ComplementProportion,
+    Difference,
+    Mean,
+    PairedDifference,
+    Point,
+    Proportion,
+    ShiftedMean,
+    SplitMean,
+    Statistic,
+    Value,
+)
 from .study import DISTRIBUTION, Axis, Choice, Measure
+
+_PROPORTIONS = (Proportion, ComplementProportion)
+_MEANS = (Mean, ShiftedMean, Difference, PairedDifference, CensoredMean, ClassMean, SplitMean)
+_ASYMPTOTIC = (NormalMean, NormalDifference, Ratio)
+_BINNED = (Distribution, TailProportion, Quantile)
+
+#: The classes of statistics, by their names in results files.
+KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, *_ASYMPTOTIC, *_BINNED)}
 
 #: The numbers of a statistic at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")
@@ -84,6 +108,7 @@ def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, An
 
 
 def _describe_axis(axis: Axis | Choice) -> dict[str, Any]:
+    """Return an axis as data."""
     entry = {**asdict(axis), "kind": axis.kind.__name__}
     del entry["key_name"]  # of the program; no reader needs it
     if not entry.get("swept", True):
@@ -92,6 +117,7 @@ def _describe_axis(axis: Axis | Choice) -> dict[str, Any]:
 
 
 def _describe_statistic(s: Statistic) -> dict[str, Any]:
+    """Return a statistic as data: its kind and all fields that are not functions."""
     return {"kind": type(s).__name__} | {f.name: v for f in fields(s) if not callable(v := getattr(s, f.name))}
 
 
@@ -107,7 +133,7 @@ def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
                     defined = bool(s.defined(point))
                     given = [float(getattr(s, name)(point)) if hasattr(s, name) else 1.0 for name in NUMBERS[1:]]
                     bounds = s.classes(point) if isinstance(s, ClassMean) else ()
-                    row = (float(defined), *given, *(float(v) for row in bounds for v in row))
+                    row = (float(defined), *given, *(float(v) for class_bounds in bounds for v in class_bounds))
                     out[s.name][key] = check_numbers(row)
             except (StudyError, ValueError):
                 out[s.name][key] = (0.0,) * width_of(_describe_statistic(s))
@@ -198,13 +224,13 @@ def parse_measure(
         if issubclass(kind, ClassMean):
             given["classes"] = _ClassesAtPoint(values)
         statistics.append(kind(**given))
-    axes = tuple(_axis_class(**entry) for entry in data["axes"])
+    axes = tuple(_parse_axis(**entry) for entry in data["axes"])
     return RecordedMeasure(
         axes=axes, tally=layout, statistics=tuple(statistics), table=table, unverified=tuple(unverified), **head
     )
 
 
-def _axis_class(kind: str, **entry: Any) -> Axis | Choice:
+def _parse_axis(kind: str, **entry: Any) -> Axis | Choice:
     return Choice(**entry) if kind == "str" else Axis(kind={"int": int, "float": float}[kind], **entry)
 
 

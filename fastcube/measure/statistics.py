@@ -1,37 +1,26 @@
 """Statistics: numbers computed from a tally's counters.  The class of a statistic determines its interval.
 
 A statistic is data: the names of its counters, its condition, and its numbers at a point (whether it is defined there,
-the unit of its totals, its bound, its scale).
+the unit of its totals, its bound, its scale).  Here are the base classes, and the proportions, means and differences whose
+intervals hold for any number of trials.  Statistics of counters with bins are in ``binned.py``, statistics with asymptotic
+intervals in ``asymptotic.py``.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ..errors import ParameterError, StudyError, check_flag, check_integer, check_line, short_repr
-from .estimate import (
-    ALPHA,
-    UNDEFINED,
-    Estimate,
-    OrderEstimate,
-    TrialClass,
-    bounded_mean,
-    mean_of_classes,
-    min_nonzero_values,
-    normal_mean,
-    paired_difference,
-    proportion,
-    quantile_bins,
-    ratio,
-)
+from ..errors import ParameterError, check_flag, check_integer, check_line, short_repr
+from .estimate import ALPHA, Estimate, TrialClass, bounded_mean, mean_of_classes, paired_difference, proportion
 
+#: A value of a numeric axis.
 Value = int | float
+#: A point: the values of the axes by name, in the order of the axes.
 Point = Mapping[str, Value]
 
 #: Counters by name: integers, or tuples of integers for those with bins.
@@ -42,11 +31,13 @@ def _return_true(_: Point) -> bool:
     return True
 
 
-def _return_one(_: Point) -> float:
+def return_one(_: Point) -> float:
+    """Return 1, the default of ``scale``, ``unit`` and of the bound of a :class:`Mean`."""
     return 1.0
 
 
-def _return_zero(_: Point) -> float:
+def return_zero(_: Point) -> float:
+    """Return 0, the default of bounds that may be unknown."""
     return 0.0
 
 
@@ -65,6 +56,7 @@ class Statistic(ABC):
     scale : callable
         A factor of estimate and interval at a point, an int, float or Fraction.
     units : str
+        Unit of the estimate, such as ``nodes``; ``1`` for a pure number.
     shown : bool
         Whether the statistic is in the terminal's table; csv, json and the file have all statistics.
     """
@@ -73,7 +65,7 @@ class Statistic(ABC):
     description: str
     condition: str | None = None
     defined: Callable[[Point], bool] = _return_true
-    scale: Callable[[Point], float | Fraction] = _return_one
+    scale: Callable[[Point], float | Fraction] = return_one
     units: str = "1"
     shown: bool = True
 
@@ -100,8 +92,8 @@ class Statistic(ABC):
         if kind == "str" or (kind == "str | None" and given is not None):
             return check_line(f"{name} of a statistic", given)
         if kind.startswith("tuple[str"):
-            many = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-            return tuple(check_line(f"{name} of a statistic", one) for one in many)
+            names = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+            return tuple(check_line(f"{name} of a statistic", item) for item in names)
         if kind.startswith("Callable") and not callable(given):
             raise ParameterError(f"{name} of a statistic must be a function, got {short_repr(given)}")
         return given
@@ -131,10 +123,11 @@ class Statistic(ABC):
         return trials if self.condition is None else counts[self.condition]
 
     def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
-        if self.scale is _return_one:
+        """Return the estimate in the statistic's units."""
+        if self.scale is return_one:
             return e
-        by = float(self.scale(point))
-        return replace(e, value=by * e.value, stderr=by * e.stderr, low=by * e.low, high=by * e.high)
+        factor = float(self.scale(point))
+        return replace(e, value=factor * e.value, stderr=factor * e.stderr, low=factor * e.low, high=factor * e.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +161,8 @@ class Number(Statistic):
 
     def exact(self, counts: Counts, trials: int, point: Point) -> Fraction | None:
         """Return the exact value if the counters cover all possible samples; None if not defined, or over no sample."""
-        part, whole = self._quotient(counts, self.trials(counts, trials), point)
-        return Fraction(self.scale(point)) * part / whole if whole and self.defined(point) else None
+        numerator, denominator = self._quotient(counts, self.trials(counts, trials), point)
+        return Fraction(self.scale(point)) * numerator / denominator if denominator and self.defined(point) else None
 
     @abstractmethod
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
@@ -232,7 +225,7 @@ class ComplementProportion(Proportion):
 _ROUNDING = 1 + 1e-9
 
 
-def _are_sums_impossible(total: Any, squares: Any, eligible: Any, signed: bool) -> Any:
+def are_sums_impossible(total: Any, squares: Any, eligible: Any, signed: bool) -> Any:
     """Whether a total and a sum of squares are impossible over ``eligible`` trials; values may be negative if ``signed``."""
     bad = squares * eligible < total**2
     return bad if signed else bad | (squares > total**2)
@@ -249,8 +242,8 @@ class Mean(Number):
     total: str
     squares: str = ""
     nonzero: str = ""
-    unit: Callable[[Point], float] = _return_one
-    bound: Callable[[Point], float] = _return_one
+    unit: Callable[[Point], float] = return_one
+    bound: Callable[[Point], float] = return_one
     interval: ClassVar[str] = "bounded"
 
     #: Whether the quantity may be negative.
@@ -269,7 +262,7 @@ class Mean(Number):
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
         total, squares = (counts[name].astype(object) for name in (self.total, self.squares))
-        bad = _are_sums_impossible(total, squares, eligible, self.signed)
+        bad = are_sums_impossible(total, squares, eligible, self.signed)
         return {self.squares: bad if self.signed else bad | (squares > total * most * _ROUNDING)}
 
     def can_occur(self, point: Point) -> bool:
@@ -375,7 +368,7 @@ class ClassMean(Number):
     squares: tuple[str, ...]
     nonzero: str
     classes: Callable[[Point], tuple[Bounds, ...]]
-    unit: Callable[[Point], float] = _return_one
+    unit: Callable[[Point], float] = return_one
     interval: ClassVar[str] = "bounded"
 
     #: Number of classes without counters of their own.
@@ -389,8 +382,8 @@ class ClassMean(Number):
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
         bad = counts[self.reached[0]] > eligible
-        for many, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
-            bad = bad | (many < 0) | (squares * many < total * total) | (squares > total * total)
+        for trials, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
+            bad = bad | (trials < 0) | (squares * trials < total * total) | (squares > total * total)
         return {self.name: bad}
 
     def can_occur(self, point: Point) -> bool:
@@ -399,8 +392,9 @@ class ClassMean(Number):
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
         """Return number of trials, total and sum of squares of each class."""
         reached = [*(counts[name] for name in self.reached), 0]
-        trials = [more - less for more, less in itertools.pairwise(reached)]
-        return [(many, counts[a], counts[b]) for many, a, b in zip(trials, self.totals, self.squares, strict=True)]
+        trials = [here - beyond for here, beyond in itertools.pairwise(reached)]
+        sums = [(counts[total], counts[squares]) for total, squares in zip(self.totals, self.squares, strict=True)]
+        return [(number, *pair) for number, pair in zip(trials, sums, strict=True)]
 
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return sum(total for _, total, _ in self.sums(counts)), trials * Fraction(self.unit(point))
@@ -426,8 +420,8 @@ class SplitMean(ClassMean):
 
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
         later = super().sums(counts)
-        many, total, squares = (sum(column) for column in zip(*later, strict=True))
-        first = counts[self.nonzero] - many, counts[self.total] - total, counts[self.total_squares] - squares
+        trials, total, squares = (sum(column) for column in zip(*later, strict=True))
+        first = counts[self.nonzero] - trials, counts[self.total] - total, counts[self.total_squares] - squares
         return [first, *later]
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
@@ -435,277 +429,3 @@ class SplitMean(ClassMean):
         if any(most for _, most, _ in later):
             return super()._unscaled_estimate(counts, trials, point)
         return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first[1])
-
-
-#: Least number of differing trials before a run stops on an asymptotic interval; with fewer the normal interval is unreliable.
-MIN_NONZERO_TRIALS = 30
-
-
-#: Least sum of a quantity with a heavy tail before a run stops on its interval, as a multiple of the largest possible value.  The
-#: normal interval of ``susceptibility`` then covers 94 to 95% (hypercube, n = 4, against all fault sets); without this rule 91%.
-MIN_SUM_OF_TAIL = 100
-
-
-@dataclass(frozen=True, kw_only=True)
-class AsymptoticStatistic(Number):
-    """Base of :class:`NormalMean` and :class:`Ratio`.  ``base`` is the value in most trials, if they have a common one.
-
-    A run stops on the interval if at least MIN_NONZERO_TRIALS trials differ from the base, or if all trials agree and the
-    interval allows for that.
-    """
-
-    base: int = 0
-    interval: ClassVar[str] = "asymptotic"
-
-    @abstractmethod
-    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
-        """Return the sum, and the sum of squares, of the trials' deviations from the base."""
-
-    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
-        total, squares = self.deviation_sums(counts, self.trials(counts, trials), point)
-        return squares == 0 or min_nonzero_values(total, squares) >= MIN_NONZERO_TRIALS
-
-
-@dataclass(frozen=True, kw_only=True)
-class NormalMean(AsymptoticStatistic):
-    """Mean of any quantity: normal interval, asymptotic.
-
-    ``nonzero`` names the counter of the trials in which the quantity is nonzero; without it every trial is an event.  ``bound``
-    is the largest value of the quantity, which is then in [base, bound], or 0 if unknown.  If it is unknown and all trials
-    agree, there is no interval.  ``least_sum`` is the sum of the quantity that a run waits for at a point before it stops on the
-    interval: for a heavy tail, MIN_SUM_OF_TAIL times the bound, because early samples lack rare large values.
-    """
-
-    total: str
-    squares: str
-    nonzero: str | None = None
-    unit: Callable[[Point], float] = _return_one
-    bound: Callable[[Point], float] = _return_zero
-    least_sum: Callable[[Point], float] = _return_zero
-
-    #: Whether the quantity may be negative whatever its base is.
-    signed: ClassVar[bool] = False
-
-    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
-        total, squares = self.deviation_sums(counts, self.trials(counts, trials), point)
-        enough = squares == 0 or total >= self.least_sum(point) * self.unit(point)
-        return enough and super().is_settled(counts, trials, point)
-
-    def counters(self) -> tuple[str, ...]:
-        return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
-
-    def count_events(self, counts: Counts, trials: int) -> int:
-        return self.trials(counts, trials) if self.nonzero is None else int(counts[self.nonzero])
-
-    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
-        total, squares = (counts[name].astype(object) for name in (self.total, self.squares))
-        return {self.squares: _are_sums_impossible(total, squares, eligible, self.signed or self.base < 0)}
-
-    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
-        total, usual = counts[self.total], self.base * round(self.unit(point))
-        return total - usual * trials, counts[self.squares] - 2 * usual * total + usual * usual * trials
-
-    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        return counts[self.total], trials * Fraction(self.unit(point))
-
-    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        totals = counts[self.total], counts[self.squares]
-        return normal_mean(*totals, trials, self.unit(point), self.bound(point), self.base)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NormalDifference(NormalMean):
-    """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
-
-    ``total`` counts A - B with its sign, ``nonzero`` the trials with A != B.  A run waits for such trials, because sums with
-    signs can cancel.  If ``bound`` is 0, A and B are always equal, and the difference is 0 without any uncertainty.
-    """
-
-    nonzero: str
-    bound: Callable[[Point], float]
-    signed: ClassVar[bool] = True
-
-    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
-        differ = int(counts[self.nonzero])
-        return differ == 0 or differ >= MIN_NONZERO_TRIALS
-
-    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        bound = self.bound(point)
-        if trials and not bound:
-            return Estimate(0.0, 0.0, 0.0, 0.0)
-        return normal_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio(AsymptoticStatistic):
-    """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
-
-    ``numerator`` and ``denominator`` are the counters of the totals.  ``squares`` names the counters of the sums of
-    numerator^2, numerator * denominator and denominator^2.  ``nonzero`` counts the events: trials whose ratio differs from
-    the base.  ``bound`` is the largest ratio of one trial, before ``scale``, or 0 if unknown.  The ratio is then in
-    [base, bound].  If it is unknown and all trials agree, there is no interval.
-    """
-
-    numerator: str
-    denominator: str
-    squares: tuple[str, str, str]
-    nonzero: str
-    bound: Callable[[Point], float] = _return_zero
-
-    def counters(self) -> tuple[str, ...]:
-        return self.numerator, self.denominator, *self.squares, self.nonzero
-
-    def count_events(self, counts: Counts, trials: int) -> int:
-        return int(counts[self.nonzero])
-
-    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
-        nn, nd, dd = (counts[name] for name in self.squares)
-        total = counts[self.numerator] - self.base * counts[self.denominator]
-        return total, nn - 2 * self.base * nd + self.base * self.base * dd
-
-    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        return counts[self.numerator], Fraction(counts[self.denominator])
-
-    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        nn, nd, dd = (counts[name] for name in self.squares)
-        totals = counts[self.numerator], counts[self.denominator]
-        return ratio(*totals, nn, nd, dd, trials, self.bound(point), self.base)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinnedStatistic(Statistic):
-    """Base of the statistics of a counter with bins: ``counter`` is its name.  Bin i counts the trials with value i."""
-
-    counter: str
-    interval: ClassVar[str] = "exact"
-
-    def counters(self) -> tuple[str, ...]:
-        return ()
-
-    def bins_needed(self) -> dict[str, int]:
-        return {self.counter: 1}
-
-    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
-        return {self.counter: counts[self.counter] > eligible}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distribution(BinnedStatistic):
-    """The distribution of an integer: the fraction of trials with each value, each with its own Clopper-Pearson interval.
-
-    ``counter`` names a counter with bins; bin i counts the trials with value i.  ``label`` names the value in rows such as
-    ``rounds=3``.  A distribution cannot be a target.
-    """
-
-    label: str
-    shown: bool = False
-
-    def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
-        """Return the fraction of trials with each value, from 0 to the last bin."""
-        eligible = self.trials(counts, trials)
-        return [self._scale_estimate(proportion(events, eligible), point) for events in counts[self.counter]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TailProportion(BinnedStatistic, Number):
-    """Fraction of trials (or of those that ``condition`` counts) with the value ``least`` or more: Clopper-Pearson interval.
-
-    ``counter`` names a counter with bins; bin i counts the trials with value i, and the last bin all larger values.  ``least``
-    is in [1, last bin].
-    """
-
-    least: int
-    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"least": (1, 2**31)}
-
-    def bins_needed(self) -> dict[str, int]:
-        return {self.counter: self.least + 1}
-
-    def count_events(self, counts: Counts, trials: int) -> int:
-        return int(sum(counts[self.counter][self.least :]))
-
-    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        return self.count_events(counts, trials), Fraction(trials)
-
-    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        return proportion(self.count_events(counts, trials), trials)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quantile(BinnedStatistic, Number):
-    """Least value that at least ``percent`` percent of the trials do not exceed: exact interval between order statistics.
-
-    ``counter`` names a counter with bins, which hold all trials (or all that ``condition`` counts).  Values are integers.  Bin i
-    counts the trials with values in [i, i + 1) / unit(point), and the last bin also all larger values.  So ``unit`` is 1 for bins
-    of one value, and 1/4 for bins of four values.  Estimate and lower limit are the least values of their bins, and the upper
-    limit is the largest value of its bin.  An upper limit in the last bin is ``bound(point)``, the largest possible value, or
-    infinite if no bound is given.  ``percent`` is an integer in [1, 99].
-
-    A run can stop on the width of the interval.  Every trial counts as an event.
-    """
-
-    percent: int = 50
-    unit: Callable[[Point], float] = _return_one
-    bound: Callable[[Point], float] = _return_zero
-    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"percent": (1, 99)}
-
-    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
-        return {self.counter: counts[self.counter] != eligible}
-
-    def count_events(self, counts: Counts, trials: int) -> int:
-        return self.trials(counts, trials)
-
-    def _values_per_bin(self, point: Point) -> int:
-        unit = self.unit(point)
-        many = round(1 / unit) if unit > 0 else 0
-        if not many or unit != 1 / many:
-            raise StudyError(f"unit of statistic {self.name} must be 1 / the number of values per bin, got {unit:g}")
-        return many
-
-    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        bins = counts[self.counter]
-        at = quantile_bins(bins, self.percent)[0] if trials else 0
-        is_one_value = self._values_per_bin(point) == 1 and (at < len(bins) - 1 or at == self.bound(point))
-        return at, Fraction(bool(trials) and is_one_value)
-
-    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        bins, many, bound = counts[self.counter], self._values_per_bin(point), self.bound(point) or math.inf
-        if not trials:
-            return UNDEFINED
-        at, first, last = quantile_bins(bins, self.percent)
-        high = bound if last == len(bins) - 1 else min(bound, (last + 1) * many - 1)
-        return OrderEstimate(float(at * many), math.nan, float(first * many), float(high))
-
-
-def make_quantiles(
-    name: str, description: str, counter: str, percents: Sequence[int] = (5, 50, 95), **how: Any
-) -> tuple[Quantile, ...]:
-    """Return quantiles of one quantity, named NAME_median, or NAME_q05 for 5 percent; ``how`` are further fields of each."""
-    return tuple(
-        Quantile(
-            name=f"{name}_median" if percent == 50 else f"{name}_q{percent:02}",
-            description=f"{description}: {'median' if percent == 50 else f'{percent}% quantile'}",
-            counter=counter,
-            percent=percent,
-            **how,
-        )
-        for percent in percents
-    )
-
-
-_PROPORTIONS = (Proportion, ComplementProportion)
-_MEANS = (
-    Mean,
-    ShiftedMean,
-    Difference,
-    PairedDifference,
-    CensoredMean,
-    ClassMean,
-    SplitMean,
-    NormalMean,
-    NormalDifference,
-)
-
-#: The classes of statistics, by their names in results files.
-KINDS: dict[str, type[Statistic]] = {
-    kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, Ratio, Distribution, TailProportion, Quantile)
-}

@@ -34,9 +34,10 @@ from ..errors import (
 from ..kernels.tally.layout import Layout
 from ..networks.network import Network
 from ..pickling import PickledByName
+from .binned import Distribution
 from .choice import Choice
 from .names import FAULT_COLUMNS, check_names
-from .statistics import Distribution, Number, Point, Statistic, Value
+from .statistics import Number, Point, Statistic, Value
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -175,7 +176,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explanation of one trial, as lines of text and as data for ``json``; ``replay`` prints a heading above."""
+    """The explanation of one trial, as ``replay`` shows it.
+
+    Parameters
+    ----------
+    text : str
+        Lines of text, which ``replay`` prints below a heading.
+    data : dict
+        The same as data for JSON.
+    """
 
     text: str
     data: dict[str, Any]
@@ -193,7 +202,7 @@ class Sample:
 
     Parameters
     ----------
-    network : Hypercube or DualCube
+    network : Hypercube, DualCube or network of the cube family
         The network with the trial's faults.
     others : dict
         Further sampled values, by the names of ``Explanation.data``: an int, or a list of ints of the same length in every
@@ -360,22 +369,22 @@ class Measure:
 
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
-        plain = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
-        binned = statistic.bins_needed()
-        for name in (*plain, *binned):
+        without_bins = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
+        least_bins = statistic.bins_needed()
+        for name in (*without_bins, *least_bins):
             if name not in bins:
                 raise ParameterError(
                     f"statistic {statistic.name} of {self.name} names a counter that is not in its "
                     f"tally: {name}{suggest_name(name, bins)}"
                 )
-            if bool(bins[name]) != (name in binned):
+            if bool(bins[name]) != (name in least_bins):
                 raise ParameterError(
                     f"statistic {statistic.name} of {self.name} needs a counter "
-                    f"{'with' if name in binned else 'without'} bins, got {name}"
+                    f"{'with' if name in least_bins else 'without'} bins, got {name}"
                 )
-            if bins[name] < binned.get(name, 0):
+            if bins[name] < least_bins.get(name, 0):
                 raise ParameterError(
-                    f"statistic {statistic.name} of {self.name} needs {binned[name]} bins, got {bins[name]} of {name}"
+                    f"statistic {statistic.name} of {self.name} needs {least_bins[name]} bins, got {bins[name]} of {name}"
                 )
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
@@ -458,7 +467,7 @@ class Study(PickledByName, Measure):
     explain : callable
         ``explain(point, key, trial)`` replays one trial with the functions for a single network.
     sample : callable, optional
-        ``sample(point, key, trial)`` returns the trial's :class:`Sample`, which ``explain`` reports too: ``fc.fault_sets``.
+        ``sample(point, key, trial)`` returns the trial's :class:`Sample`, for ``fc.fault_sets``; ``explain`` reports it too.
     figure : callable, optional
         ``figure(results, sheet)`` plots the paper's figure on panels of the sheet (see :mod:`fastcube.plot`).  By default
         each shown statistic is plotted on its own panel.
@@ -473,6 +482,8 @@ class Study(PickledByName, Measure):
     keyed : (str, mapping), optional
         Another study whose random key this study uses, and the axis values of that study which its own points lack, or None for
         an axis which that study lacks.  Equal trials of both studies then have equal samples.
+    path : str, optional
+        The user's file that defines the study, by which other processes find it.
     """
 
     kernel: Callable[[Point], Kernel]
@@ -536,23 +547,23 @@ class Study(PickledByName, Measure):
         ``seed`` is in [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
         """
         seed = check_count("seed", seed, 0, 2**63 - 1)
-        study, more = self.keyed or (self.name, {})
-        where = self.point(point)
-        given = {**{axis.key_name or axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
+        study, extra_values = self.keyed or (self.name, {})
+        checked = self.point(point)
+        given = {**{axis.key_name or axis.name: checked[axis.name] for axis in self.axes if axis.keyed}, **extra_values}
         values = (f"{name}={v if isinstance(v, str) else repr(v)}" for name, v in given.items() if v is not None)
         text = "|".join([GENERATOR, study, str(seed), *values])
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
 
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
         """Run trials ``first .. first + trials - 1`` at a point in this process, without a file, and return their tally."""
-        where = self.point(point)
+        checked = self.point(point)
         first = check_count("first", first, 0, 2**60)
         trials = check_count("trials", trials, 0, 2**60 - first)
         seed = check_count("seed", seed, 0, 2**63 - 1)
         slots = self.tally.new_tally()
-        params = self.parameters(where)
-        key = np.uint64(self.key(seed, where))
-        self.kernel(where).compiled(key, np.int64(first), np.int64(first + trials), params, slots)
+        params = self.parameters(checked)
+        key = np.uint64(self.key(seed, checked))
+        self.kernel(checked).compiled(key, np.int64(first), np.int64(first + trials), params, slots)
         return Tally.from_slots(self.tally, first, first + trials, slots)
 
     def exact(self, point: Mapping[str, object]) -> dict[str, Fraction | None]:
@@ -560,12 +571,12 @@ class Study(PickledByName, Measure):
 
         Raises ParameterError if the study has no enumeration, or the point has too many cases.
         """
-        where = self.point(point)
+        checked = self.point(point)
         if self.enumeration is None:
             raise ParameterError(f"study must be one with an enumeration for exact values, got {self.name}")
-        tally = self.enumeration(where)
+        tally = self.enumeration(checked)
         numbers = (s for s in self.statistics if isinstance(s, Number))
-        return {s.name: s.exact(tally.counts, tally.trials, where) for s in numbers}
+        return {s.name: s.exact(tally.counts, tally.trials, checked) for s in numbers}
 
 
 def point_text(point: Mapping[str, object]) -> str:

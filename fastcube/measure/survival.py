@@ -22,10 +22,13 @@ from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
+#: The axis of networks.
 NETWORK = Choice("network", "network of the cube family", tuple(network_families()), keyed=False)
+
 #: Largest number of links: of a user's network with 2^MOST_DIMENSIONS nodes and the largest number of slots.
 _MOST_LINKS = 62 * 2 ** (MOST_DIMENSIONS - 1)
 
+#: The axis of sizes.
 N = Axis("n", "dimension (bits of a label)", int, 1, MOST_DIMENSIONS)
 
 #: The axes of ``survival``.
@@ -46,6 +49,7 @@ AXES_RATE: tuple[Axis | Choice, ...] = (
 
 
 def _has_pair(point: Point) -> bool:
+    """Whether two nodes are nonfaulty in each trial, or in some trials if nodes fail at a rate."""
     return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
 
 
@@ -74,6 +78,7 @@ def is_compared_with_pair(point: Point, family: Family | None = None) -> bool:
     return _has_pair(point) and is_compared(point, family)
 
 
+#: The fields of a statistic over the trials with s and t.
 _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 
@@ -83,16 +88,20 @@ def make_statistics(
     defined: Callable[[Point], bool],
     defined_pair: Callable[[Point], bool],
 ) -> tuple[Statistic, ...]:
-    """Return the statistics of ``survival``, whose differences are to ``other``, defined where stated."""
+    """Return the statistics of ``survival``.
 
-    def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
+    Differences are ``other``, a phrase for descriptions such as "network minus hypercube".  They are defined where ``defined``
+    holds, or for s and t where ``defined_pair`` holds, and ``bound`` is their bound.
+    """
+
+    def difference_statistic(name: str, counter: str, description: str, **options: Any) -> PairedDifference:
         return PairedDifference(
             name=f"{name}_diff",
             description=f"{description}: {other}",
             total=f"{counter}_diff",
             nonzero=f"{counter}_differs",
             bound=bound,
-            **{"defined": defined, **more},
+            **{"defined": defined, **options},
         )
 
     pair = {**_PAIR, "defined": defined_pair}
@@ -112,13 +121,11 @@ def make_statistics(
         Proportion(
             name="extra_1",
             description="probability of two or more components of nonfaulty nodes, none of them a single node",
-            events="extra_1",
         ),
         Proportion(
             name="st_connected",
             description="probability that a nonfaulty path joins two random nonfaulty nodes s and t, among trials with at "
             "least two",
-            events="st_connected",
             **_PAIR,
         ),
         difference_statistic("connected", "connected", "probability that the nonfaulty nodes are connected"),
@@ -165,7 +172,7 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 
 
 def networks_of_size(n: int, *, matched: bool = False) -> list[str]:
-    """Return the names of the networks of dimension n."""
+    """Return the names of the networks of dimension n; if ``matched``, only of the matched ones (N3)."""
     return [
         name for name, family in network_families().items() if family.sizes(n) and (family.is_matched(n) or not matched)
     ]
@@ -215,16 +222,16 @@ def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Ex
         lines = [f"  {len(net.faulty_nodes)} faulty nodes, {len(net.faulty_links)} faulty links"]
         lines += [f"  faulty {net.label(v)}" for v in data["faulty_nodes"][:40]]
         lines += [f"  faulty {net.label(u)} - {net.label(v)}" for u, v in data["faulty_links"][:40]]
-        found, there = summarize_network(net, ends), None
-        lines.append(describe_network("this network", found, net, ends))
+        summary, cube_summary = summarize_network(net, ends), None
+        lines.append(describe_network("this network", summary, net, ends))
         if is_compared(point, family):
             chosen, n = _find_network(point, family), int(point["n"])
             _, names, _ = _sample_faults(chosen, point, key, trial)
             cube = network("hypercube", n, net.faulty_nodes, [(v, v ^ 1 << d) for v, d in names if d < n])
-            there = summarize_network(cube, ends)
+            cube_summary = summarize_network(cube, ends)
             if net != cube:
-                lines.append(describe_network("the hypercube", there, cube, ends))
-        return Explanation("\n".join(lines), {**data, **found, "hypercube": there})
+                lines.append(describe_network("the hypercube", cube_summary, cube, ends))
+        return Explanation("\n".join(lines), {**data, **summary, "hypercube": cube_summary})
 
     return explain
 
@@ -260,8 +267,8 @@ def check_own_family(family: object) -> tuple[Family, Callable[[int, int, int], 
     return family, family.own, family.slots
 
 
-def largest_drawn(family: Family, least: int = 1) -> int:
-    """Return the largest size from ``least`` to 8 of a user's network, or its least size above."""
+def choose_grid_size(family: Family, least: int = 1) -> int:
+    """Return the size for the grid of a user's network: the largest from ``least`` to 8, or else the least above."""
     sizes = [n for n in range(least, MOST_DIMENSIONS + 1) if family.sizes(n)]
     if not sizes:
         raise ParameterError(f"family must have a network of n in [{least}, {MOST_DIMENSIONS}], got {family.name}")
@@ -273,7 +280,7 @@ def make_network_study(family: object) -> Study:
     family, step, slots = check_own_family(family)
     names = (*NETWORK.names, family.name)  # at the end, because kernels get the index of a built-in network
     axes = (Choice("network", NETWORK.description, names, keyed=False), *AXES[1:])
-    n = largest_drawn(family)
+    n = choose_grid_size(family)
     grids = [Grid("nodes", make_points([family.name], n, f=_list_numbers(n, 2**n), links=[0]), 100_000)]
     if family.is_compared(n):
         links = _list_numbers(n, family.links(n))
@@ -304,9 +311,9 @@ def make_network_study(family: object) -> Study:
     )
 
 
-def _list_numbers(n: int, many: int) -> list[int]:
-    """Return the numbers of faults of a grid among ``many`` nodes or links: n, 2n, and eighths up to one half."""
-    return sorted({min(number, many) for number in (n, 2 * n, *(many * i // 8 for i in range(1, 5)))})
+def _list_numbers(n: int, most: int) -> list[int]:
+    """Return the numbers of faults of a grid among ``most`` nodes or links: n, 2n, and eighths up to one half."""
+    return sorted({min(number, most) for number in (n, 2 * n, *(most * i // 8 for i in range(1, 5)))})
 
 
 def _make_notes(family: Family) -> Callable[[Any], list[str]]:
@@ -316,13 +323,13 @@ def _make_notes(family: Family) -> Callable[[Any], list[str]]:
         done = [point for point, tally in results if tally.trials and str(point["network"]) != "hypercube"]
         lines = []
         for name in dict.fromkeys(str(point["network"]) for point in done):
-            mine = [point for point in done if str(point["network"]) == name]
-            found = [({k: v for k, v in point.items() if k != "network"}, results.estimates(point)) for point in mine]
+            points = [point for point in done if str(point["network"]) == name]
+            found = [({k: v for k, v in point.items() if k != "network"}, results.estimates(point)) for point in points]
             if standing := describe_standing((where, estimates["connected_diff"]) for where, estimates in found):
                 lines.append(f"  {name}: {standing}")
-            if unlike := sorted({int(point["n"]) for point in mine if not is_compared(point, family)}):
+            if not_compared := sorted({int(point["n"]) for point in points if not is_compared(point, family)}):
                 lines.append(
-                    f"  {name}: its links have other names than the hypercube's at n = {', '.join(map(str, unlike))}, so "
+                    f"  {name}: its links have other names than the hypercube's at n = {', '.join(map(str, not_compared))}, so "
                     "points with faulty links are not compared"
                 )
         heading = "P(connected) minus the hypercube's on the same faults, exact 95% intervals:"

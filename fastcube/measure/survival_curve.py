@@ -11,11 +11,13 @@ from ..errors import check_range
 from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_curve_kernel
 from ..kernels.survival.layout import CURVE as TALLY
 from ..networks.family import Family, network, network_families
+from .asymptotic import MIN_SUM_OF_TAIL, NormalMean
 from .fingerprint import hash_functions
-from .statistics import MIN_SUM_OF_TAIL, Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
+from .statistics import Mean, Point, Proportion, ShiftedMean, Statistic
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
-from .survival import NETWORK, check_own_family, largest_drawn
+from .survival import NETWORK, check_own_family, choose_grid_size
 
+#: The axis of the two kinds of failures.
 FAILING = Choice("failing", "what fails", ("nodes", "links"), key_name="what")
 
 #: The axes of ``survival-curve``; the augmented cube on 2^16 nodes has the largest number of links.
@@ -42,6 +44,7 @@ def check_point(point: Point, family: Family | None = None) -> None:
 
 
 def _survivor_count(point: Point) -> float:
+    """Return the number of survivors as a unit of totals, which is at least 1."""
     failed = int(point["failed"]) if str(point["failing"]) == "nodes" else 0
     return float(max(2 ** int(point["n"]) - failed, 1))
 
@@ -50,6 +53,7 @@ def _has_survivors(point: Point) -> bool:
     return str(point["failing"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
 
 
+#: The statistics of ``survival-curve``, for any network.
 STATISTICS: tuple[Statistic, ...] = (
     Proportion(
         name="connected",
@@ -149,10 +153,10 @@ def explain(point: Point, key: int, trial: int, family: Family | None = None) ->
     return Explanation("\n".join(lines), data)
 
 
-def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
+def make_curve(names: Iterable[str], failing: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
     """Return the points of some networks at these numbers of failures."""
     numbers = list(failed)
-    return [{"network": name, "failing": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
+    return [{"network": name, "failing": failing, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
 
 def survival_curve_study(family: Family) -> Study:
@@ -178,7 +182,7 @@ def survival_curve_study(family: Family) -> Study:
     ['network', 'failing', 'n', 'failed']
     """
     family, step, slots = check_own_family(family)
-    n = largest_drawn(family, 2)
+    n = choose_grid_size(family, 2)
     return Study(
         name=f"survival-curve-{family.name}",
         title=f"Connectivity of {family.title} at every number of failures",

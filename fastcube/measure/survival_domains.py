@@ -17,7 +17,7 @@ from ..errors import ParameterError, check_range, short_repr
 from ..kernels.survival.dispatch import DOMAINS, MOST_DIMENSIONS, SURVIVAL_DOMAINS, user_domains_kernel
 from ..kernels.survival.layout import SURVIVAL_DOMAINS as TALLY
 from ..networks.family import Family, find_family, network
-from .choice import WORD
+from .choice import CHOICE_NAME
 from .failure_domains import (
     BOARDS,
     BUILT_IN,
@@ -40,8 +40,8 @@ from .survival import (
     NETWORK,
     check_own_family,
     check_point,
+    choose_grid_size,
     describe_network,
-    largest_drawn,
     make_network_study,
     make_statistics,
     summarize_network,
@@ -211,7 +211,7 @@ def make_domains_study(
 def _check_own_domain(domain: object) -> OwnDomains:
     """Return a user's domains.  Raises ParameterError unless they are a function with a usable name."""
     name = str(getattr(getattr(domain, "py_func", domain), "__name__", "")).lower().replace("_", "-")
-    if not callable(domain) or isinstance(domain, type) or not WORD.fullmatch(name) or name in DOMAINS:
+    if not callable(domain) or isinstance(domain, type) or not CHOICE_NAME.fullmatch(name) or name in DOMAINS:
         raise ParameterError(
             "domain must be a function of (v, n) with a name of its own, of letters, digits and _, or one of "
             f"{', '.join(BOARDS)}, got {short_repr(domain)}"
@@ -266,7 +266,7 @@ def survival_study(family: Family | str, domain: Callable[[int, int], int] | str
     named = isinstance(domain, str) and domain in BOARDS
     own = None if named else _check_own_domain(domain)
     setting = Setting(None if chosen.own is None else chosen, own)
-    n = largest_drawn(chosen, 3)
+    n = choose_grid_size(chosen, 3)
     name = str(domain) if own is None else own.name
     whole = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
     numbers = sorted({whole * i // 8 for i in range(1, 5)} - {0}) or [1]

@@ -1,4 +1,4 @@
-"""A user's own study in twenty lines: make a study from a jitted function of one trial."""
+"""Studies of users: ``trial_study`` makes a study from a jitted function of one trial."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..kernels.machine.trials import trials_kernel
 from ..kernels.tally.layout import Layout, Maximum
 from ..kernels.tally.sums import add_wide
 from .fingerprint import hash_functions
-from .outputs import LARGEST, STEPS, Output, check_outputs, counters_of, extra_statistics, statistic_of
+from .outputs import LARGEST, STEPS, Output, check_outputs, counters_of, iter_further_statistics, statistic_of
 from .statistics import Point
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, point_text
 from .tally import Tally
@@ -47,15 +47,19 @@ def trial(function: Callable[..., None]) -> Any:
 
 
 class _Workspace(NamedTuple):
-    """Scratch memory of the loop over a user's trials: outputs as floats, outputs as counted, and the user's own set-up."""
+    """Scratch memory of the loop over a user's trials."""
 
-    out: Any
-    units: Any
-    own: Any
+    out: Any  #: the outputs as the trial writes them, float64
+    units: Any  #: the outputs as they are counted, int64: a float output in steps of its range
+    set_up: Any  #: the value of the user's set-up; an empty array without one
 
 
 def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
-    """Return set-up and trial in the form of ``kernels.machine.trials.trials_kernel``."""
+    """Return set-up and trial in the form of ``kernels.machine.trials.trials_kernel``.
+
+    The compiled loop over the outputs reads tuples with one entry per output: the slots of its counters, or 0 where it has none,
+    and the indices of other outputs that it refers to, or -1.
+    """
     count = len(outputs)
     names = [output.name for output in outputs]
     totals = tuple(int(layout.counter(f"{name}_total")) for name in names)
@@ -64,25 +68,29 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
     largest = tuple(int(layout.maximum(name)) for name in names)
     products = tuple(int(layout.counter(f"{o.name}_product")) if o.denominator else 0 for o in outputs)
     conditions = tuple(names.index(o.condition) if o.condition else -1 for o in outputs)
-    over = tuple(names.index(o.denominator) if o.denominator else -1 for o in outputs)
-    minus = tuple(names.index(o.compared_with) if o.compared_with else -1 for o in outputs)
-    signed = tuple(int(layout.counter(f"{o.name}_minus_total")) if o.compared_with else 0 for o in outputs)
-    spread = tuple(int(layout.counter(f"{o.name}_minus_squares")) if o.compared_with else 0 for o in outputs)
-    unequal = tuple(int(layout.counter(f"{o.name}_minus_nonzero")) if o.compared_with else 0 for o in outputs)
-    bins = tuple(int(layout.counter(f"{o.name}_bins")) if o.is_binned else 0 for o in outputs)
-    last = tuple(o.bound if o.is_binned and isinstance(o.bound, int) else -1 for o in outputs)
+    denominators = tuple(names.index(o.denominator) if o.denominator else -1 for o in outputs)
+    subtracted = tuple(names.index(o.compared_with) if o.compared_with else -1 for o in outputs)
+    difference_totals = tuple(int(layout.counter(f"{o.name}_minus_total")) if o.compared_with else 0 for o in outputs)
+    difference_squares = tuple(
+        int(layout.counter(f"{o.name}_minus_squares")) if o.compared_with else 0 for o in outputs
+    )
+    unequal_trials = tuple(int(layout.counter(f"{o.name}_minus_nonzero")) if o.compared_with else 0 for o in outputs)
+    first_bins = tuple(int(layout.counter(f"{o.name}_bins")) if o.is_binned else 0 for o in outputs)
+    most_binned = tuple(o.bound if o.is_binned and isinstance(o.bound, int) else -1 for o in outputs)
     is_float = tuple(output.is_float for output in outputs)
     low = tuple(0.0 if output.low is None else output.low for output in outputs)
     high = tuple(float(LARGEST) if output.high is None else output.high for output in outputs)
-    whole = tuple(
+    integer_errors = tuple(
         f"output {n} of {name} must be a whole number from 0 to its bound, got {{}} in trial {{}}" for n in names
     )
-    ranged = tuple(f"output {o.name} of {name} must be in [{o.low}, {o.high}], got {{}} in trial {{}}" for o in outputs)
-    bare = set_up is None
+    range_errors = tuple(
+        f"output {o.name} of {name} must be in [{o.low}, {o.high}], got {{}} in trial {{}}" for o in outputs
+    )
+    has_no_set_up = set_up is None
 
     @scratch
     def make_workspace(params):  # type: ignore[no-untyped-def]
-        if bare:
+        if has_no_set_up:
             return _Workspace(np.zeros(count), np.zeros(count, np.int64), np.zeros(0))
         return _Workspace(np.zeros(count), np.zeros(count, np.int64), set_up(params))
 
@@ -90,20 +98,20 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
     def count_trial(key, t, params, scratch, tally):  # type: ignore[no-untyped-def]
         out = scratch.out
         out[:] = 0
-        if bare:
+        if has_no_set_up:
             trial(key, t, params, out)
         else:
-            trial(key, t, params, scratch.own, out)
+            trial(key, t, params, scratch.set_up, out)
         units = scratch.units
         for i in range(count):
             value = out[i]
             if is_float[i]:
                 if not low[i] <= value <= high[i]:
-                    raise StudyError(ranged[i], value, t)
+                    raise StudyError(range_errors[i], value, t)
                 units[i] = np.int64(np.rint((value - low[i]) / (high[i] - low[i]) * STEPS))
             else:
                 if not (0.0 <= value <= high[i] and value == np.floor(value)):
-                    raise StudyError(whole[i], value, t)
+                    raise StudyError(integer_errors[i], value, t)
                 units[i] = np.int64(value)
         for i in range(count):
             value = units[i]
@@ -112,15 +120,15 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
             add_wide(tally, totals[i], np.uint64(value))
             add_wide(tally, squares[i], np.uint64(value * value))
             tally[nonzero[i]] += value != 0
-            if over[i] >= 0:
-                add_wide(tally, products[i], np.uint64(value * units[over[i]]))
-            if minus[i] >= 0:
-                difference = value - units[minus[i]]
-                tally[signed[i]] += difference
-                add_wide(tally, spread[i], np.uint64(difference * difference))
-                tally[unequal[i]] += difference != 0
-            if value <= last[i]:
-                tally[bins[i] + value] += 1
+            if denominators[i] >= 0:
+                add_wide(tally, products[i], np.uint64(value * units[denominators[i]]))
+            if subtracted[i] >= 0:
+                difference = value - units[subtracted[i]]
+                tally[difference_totals[i]] += difference
+                add_wide(tally, difference_squares[i], np.uint64(difference * difference))
+                tally[unequal_trials[i]] += difference != 0
+            if value <= most_binned[i]:
+                tally[first_bins[i] + value] += 1
             if value > tally[largest[i]]:
                 tally[largest[i]] = value
                 tally[largest[i] + 1] = t
@@ -131,18 +139,17 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
 def _check_trial(name: str, trial: Any, set_up: Any) -> None:
     """Raise ParameterError unless the functions are jitted and have the right number of arguments."""
     wanted = ["key", "t", "params", *(["scratch"] if set_up is not None else []), "out"]
-    for what, given, names in (("trial", trial, wanted), ("set_up", set_up, ["params"])):
-        if given is None and what == "set_up":
-            continue
+    functions = {"trial": (trial, wanted), **({} if set_up is None else {"set_up": (set_up, ["params"])})}
+    for what, (given, names) in functions.items():
         if not callable(given):
             raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
         if not hasattr(given, "py_func") and not is_jit_disabled():
             code = getattr(given, "__code__", None)
             where = "" if code is None else f" ({code.co_filename}, line {code.co_firstlineno})"
             raise ParameterError(f"{what} of {name} must be jitted: write @fc.trial above it{where}")
-        takes = list(inspect.signature(getattr(given, "py_func", given)).parameters)
-        if len(takes) != len(names):
-            raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
+        arguments = list(inspect.signature(getattr(given, "py_func", given)).parameters)
+        if len(arguments) != len(names):
+            raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(arguments)})")
     if _has_return_value(getattr(trial, "py_func", trial)):
         raise ParameterError(f"trial of {name} must return nothing: it writes its outputs into out[0], out[1], ...")
 
@@ -253,7 +260,7 @@ def trial_study(
         tally=layout,
         statistics=(
             *(statistic_of(output) for output in outputs),
-            *(statistic for output in outputs for statistic in extra_statistics(output, outputs)),
+            *(statistic for output in outputs for statistic in iter_further_statistics(output, outputs)),
         ),
         code=hash_functions(trial, set_up),
         kernel=lambda point: kernel,

@@ -16,7 +16,7 @@ from .network import Network, all_faulty_nodes, descending_bits
 _LARGEST_CHECKED = 9
 
 #: Largest m at which ``virtual_edges`` searches whole clusters.
-_CLUSTER = 16
+_LARGEST_SEARCHED = 16
 
 
 def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: int) -> dict[int, list[int]] | None:
@@ -175,7 +175,7 @@ class DualCube(Network):
         in different clusters of one class.  Whole clusters of 2^m nodes are searched, so m <= 16.
         """
         s, t = self.check_node("s", s), self.check_node("t", t)
-        check_range("m", self._size, 1, _CLUSTER, "to search whole clusters")
+        check_range("m", self._size, 1, _LARGEST_SEARCHED, "to search whole clusters")
         if self.class_of(s) != self.class_of(t) or self.same_cluster(s, t):
             raise ParameterError(
                 f"t must be in another cluster of the class of s={self.label(s)}, got {t} ({self.label(t)})"

@@ -41,8 +41,9 @@ def _is_any_size(_: int) -> bool:
     return True
 
 
-def _sizes_from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]:
-    return lambda n: n >= least and n % by == rest
+def _sizes_from(least: int, divisor: int = 1, remainder: int = 0) -> Callable[[int], bool]:
+    """Return the predicate whether n is at least ``least`` and leaves this remainder."""
+    return lambda n: n >= least and n % divisor == remainder
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,7 @@ class Family(PickledByName):
         return table ^ np.arange(len(table), dtype=np.int32)[:, None]
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
+        """Return the number of links of each node."""
         table = self.table(self.check_size(n, LARGEST_TABLED))
         links: NDArray[np.int64] = (table != np.arange(len(table))[:, None]).sum(axis=1)
         return links
@@ -161,9 +163,9 @@ class Family(PickledByName):
         """Return n as an int.  Raises ParameterError unless there is such a network on 2^n nodes."""
         size = check_integer("n", n, 1, most, f"for {self.name}")
         if not self.sizes(size):
-            has = [k for k in range(1, 63) if self.sizes(k)]
-            some = ", ".join(map(str, has[:4])) + (", ..." if len(has) > 4 else "")
-            raise ParameterError(f"n must be one of {some} for {self.name}, got {size}")
+            known_sizes = [k for k in range(1, 63) if self.sizes(k)]
+            listed = ", ".join(map(str, known_sizes[:4])) + (", ..." if len(known_sizes) > 4 else "")
+            raise ParameterError(f"n must be one of {listed} for {self.name}, got {size}")
         if self.own is not None and LARGEST_CHECKED < size <= LARGEST_TABLED:
             _check_table(self, size)
         return size
@@ -175,6 +177,7 @@ class Family(PickledByName):
 
 @functools.lru_cache(maxsize=8)
 def _table(family: Family, n: int) -> NDArray[np.int32]:
+    """Return ``family.table(n)``; a slot of a user's network that is no matching at a node counts as without a link there."""
     from ..kernels.cube.tables import TABLE
 
     if family.own is None:
@@ -208,6 +211,7 @@ def _apply_compiled(family: Family, nodes: Any, slots: Any, n: int) -> NDArray[n
 
 @functools.cache
 def _user_kernel(family: Family) -> Any:
+    """Return the compiled loop over a user's step."""
     from ..kernels.cube.tables import user_step_kernel
 
     return user_step_kernel(family.own)
@@ -219,6 +223,7 @@ def _make_family(
     return Family(name, title, source, functools.partial(slots_of, name), sizes, **others)
 
 
+#: The papers that proposed HyperX.
 _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 
 #: The fifteen networks of N2.  Each has one entry here, one in ``kernels/cube/slots.py`` and a step in ``kernels/cube/steps.py``.
@@ -327,19 +332,19 @@ def custom_network(
             raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
     plain = getattr(step, "py_func", step)
     with wrap_study_errors(f"sizes of {name}"):
-        few = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
-    if not few:
+        checked_sizes = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
+    if not checked_sizes:
         raise ParameterError(
             f"sizes of {name} must hold for some n in [1, {LARGEST_CHECKED}], on which its step is checked"
         )
-    made = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
-    for n in few:
+    family = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
+    for n in checked_sizes:
         with wrap_study_errors(f"slots of {name}"):
-            many = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
-        rows = [[_apply_step(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
+            slot_count = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
+        rows = [[_apply_step(name, plain, v, d, n) for d in range(slot_count)] for v in range(2**n)]
         _check_step(name, rows, n)
-        _check_compiled(made, rows, n)
-    return made
+        _check_compiled(family, rows, n)
+    return family
 
 
 def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
@@ -356,6 +361,7 @@ def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
 
 
 def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
+    """Return the result of a user's step in plain Python.  Raises ParameterError unless it is a node."""
     with wrap_study_errors(f"step of {name}"):
         w = step(v, d, n)
     try:
@@ -414,11 +420,11 @@ class CubeNetwork(BitNetwork):
     Its methods raise ParameterError for a label that is not a node's.
     """
 
-    __slots__ = ("_from", "family")
+    __slots__ = ("_distances", "family")
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
-        self._from: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
+        self._distances: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
 
     @property
@@ -452,10 +458,10 @@ class CubeNetwork(BitNetwork):
         from ..kernels.cube.tables import lengths_from
 
         u, v = self._check_pair(u, v)
-        if self._from[0] != u:
+        if self._distances[0] != u:
             table = self.family.table(self._size)
-            self._from = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
-        return int(self._from[1][v])
+            self._distances = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
+        return int(self._distances[1][v])
 
     @property
     def _context(self) -> str:

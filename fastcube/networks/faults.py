@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, check_integer, check_range, percentage_value, short_repr
 
 _MASK64 = 2**64 - 1
+
+#: The constants of SplitMix64 (Steele, Lea & Flood 2014): the increment, and the two multipliers of its finaliser.
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX1 = 0xBF58476D1CE4E5B9
 _MIX2 = 0x94D049BB133111EB

@@ -23,6 +23,7 @@ def _label_bits(node: object) -> str | None:
 
 
 def _check_label(node: object) -> int:
+    """Return an integer node as an int.  Raises ParameterError."""
     if as_integer(node) is None:
         raise ParameterError(f"nodes of graph must be integers, bit strings or tuples of bits, got {short_repr(node)}")
     return check_integer("nodes of graph", node, 0, 2**LARGEST_TABLED - 1)
@@ -83,17 +84,17 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     n = check_integer("n", n, 1, LARGEST_TABLED, "for the nodes of graph")
     if lengths and n not in lengths:
         raise ParameterError(f"n must be {min(lengths)}, the number of bits of the nodes of graph, got {n}")
-    whole = network(chosen, n)
+    without_faults = network(chosen, n)
     for node, label in labels.items():
         if label >= 2**n:
             raise ParameterError(f"nodes of graph must be in [0, {2**n - 1}] for n={n}, got {short_repr(node)}")
     present = set()
     for u, v in graph.edges():
-        if not whole.is_link(labels[u], labels[v]):
+        if not without_faults.is_link(labels[u], labels[v]):
             raise ParameterError(
                 f"links of graph must be links of {chosen.name} for n={n}, got {short_repr(u)} - {short_repr(v)}"
             )
         present.add((min(labels[u], labels[v]), max(labels[u], labels[v])))
-    alive = set(labels.values())
-    links = ((v, w) for v in alive for w in whole.neighbours(v) if v < w and w in alive)
-    return network(chosen, n, set(range(2**n)) - alive, [link for link in links if link not in present])
+    nonfaulty = set(labels.values())
+    links = ((v, w) for v in nonfaulty for w in without_faults.neighbours(v) if v < w and w in nonfaulty)
+    return network(chosen, n, set(range(2**n)) - nonfaulty, [link for link in links if link not in present])

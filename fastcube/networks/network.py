@@ -126,18 +126,18 @@ class Network(ABC):
         return frozenset(self.check_node(name, label) for label in nodes)
 
     def _check_links(self, name: str, links: Iterable[Link]) -> frozenset[Link]:
-        wanted = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
+        rule = f"{name} must be pairs (u, v) of adjacent nodes {self._context}"
         if not is_many(links):
-            raise ParameterError(f"{wanted}, got {short_repr(links)}")
+            raise ParameterError(f"{rule}, got {short_repr(links)}")
         found = set()
         for link in links:
             try:
                 u, v = link
             except (TypeError, ValueError):
-                raise ParameterError(f"{wanted}, got {short_repr(link)}") from None
+                raise ParameterError(f"{rule}, got {short_repr(link)}") from None
             u, v = self.check_node(name, u), self.check_node(name, v)
             if not self.is_link(u, v):
-                raise ParameterError(f"{wanted}, got ({u}, {v})")
+                raise ParameterError(f"{rule}, got ({u}, {v})")
             found.add((min(u, v), max(u, v)))
         return frozenset(found)
 
@@ -236,9 +236,9 @@ def require_listed_faults(network: Network, why: str = "here") -> frozenset[int]
 
 def all_faulty_nodes(network: Network) -> NDArray[np.uint64]:
     """Return the faulty nodes, sorted.  If they are sampled on demand, the status of every node is looked up."""
-    lazy = network.faulty_nodes
-    if not isinstance(lazy, RandomFaults):
-        return np.array(sorted(lazy), np.uint64)
-    chunk = 2 ** min(network.bits, 20)
-    every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**network.bits, chunk))
-    return np.concatenate([labels[lazy.among(labels)] for labels in every])
+    faults = network.faulty_nodes
+    if not isinstance(faults, RandomFaults):
+        return np.array(sorted(faults), np.uint64)
+    size = 2 ** min(network.bits, 20)
+    blocks = (np.arange(first, first + size, dtype=np.uint64) for first in range(0, 2**network.bits, size))
+    return np.concatenate([labels[faults.among(labels)] for labels in blocks])

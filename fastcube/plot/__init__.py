@@ -40,8 +40,8 @@ from ..errors import (
     plain_text,
     wrap_study_errors,
 )
+from ..measure.binned import Distribution
 from ..measure.registry import find_study
-from ..measure.statistics import Distribution
 from ..results.hdf5 import error_reason, replace_file
 from ..results.results import Results
 

@@ -28,9 +28,10 @@ _ARROW, _SMALL_ARROW, _FEW_LIMITS = 1.0, 0.6, 4
 _STEP, _LEAST_STEP, _FILLED = 5.0, 2.5, 0.8
 
 #: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.
-_PLACES = 10
+_LIMITS_PER_DECADE = 10
 
-#: Number of x values of exact zeros that the legend names one by one, if they follow one another.
+#: Number of x values of exact zeros from which on the legend names only the first and the last, if they follow one another, or
+#: else only the first ones.
 _FEW_ZEROS = 4
 
 #: On a logarithmic scale a bar with a lower end of 0 or below ends at this fraction of the value.
@@ -62,9 +63,10 @@ def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
 
 
 def _set_axes(panel: Panel, limits: tuple[float, float] | None) -> None:
+    """Set scales, limits and ticks; without limits write why there is nothing to show."""
     if limits is None:
         if not panel.axes.has_data():
-            _say_inside(panel, "not measured at these points" if panel.measured_lines else "no trials")
+            _write_inside(panel, "not measured at these points" if panel.measured_lines else "no trials")
             panel.axes.set(xticks=[], yticks=[])
         return
     panel.axes.set_yscale("log" if panel.log else "linear")
@@ -75,25 +77,26 @@ def _set_axes(panel: Panel, limits: tuple[float, float] | None) -> None:
     if limits[0] < 0 and any(e.low < 0 for e in panel.estimates):
         panel.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
     if panel.has_only_limits:
-        _say_inside(panel, f"none seen at any point\n95% limits below {max(e.high for e in panel.estimates):.2g}")
+        _write_inside(panel, f"none seen at any point\n95% limits below {max(e.high for e in panel.estimates):.2g}")
     _set_x(panel)
 
 
-def _say_inside(panel: Panel, text: str) -> None:
-    how = {"transform": panel.axes.transAxes, "ha": "center", "va": "top", "fontsize": panel.font_size}
-    panel.axes.text(0.5, 0.92, text, **how)
+def _write_inside(panel: Panel, text: str) -> None:
+    """Write a text near the top of the panel."""
+    style = {"transform": panel.axes.transAxes, "ha": "center", "va": "top", "fontsize": panel.font_size}
+    panel.axes.text(0.5, 0.92, text, **style)
 
 
 def write_labels(panel: Panel) -> None:
     """Write title and labels, broken into lines that fit the present size of the axes."""
     box = panel.axes.get_window_extent()
-    wide, high = ((length / panel.axes.figure.dpi * 72) for length in (box.width, box.height))
+    width, height = ((length / panel.axes.figure.dpi * 72) for length in (box.width, box.height))
     size = panel.font_size
     labels = panel.labels
-    panel.axes.set_xlabel(wrap_mathtext(labels.get("x", ""), int(1.8 * wide / size)), fontsize=size)
-    panel.axes.set_ylabel(wrap_mathtext(labels.get("y", ""), int(1.8 * high / size)), fontsize=size)
+    panel.axes.set_xlabel(wrap_mathtext(labels.get("x", ""), int(1.8 * width / size)), fontsize=size)
+    panel.axes.set_ylabel(wrap_mathtext(labels.get("y", ""), int(1.8 * height / size)), fontsize=size)
     if "title" in labels:
-        panel.axes.set_title(wrap_mathtext(labels["title"], int(1.75 * wide / size)), fontsize=size)
+        panel.axes.set_title(wrap_mathtext(labels["title"], int(1.75 * width / size)), fontsize=size)
     panel.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
     panel.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
     panel.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
@@ -101,6 +104,7 @@ def write_labels(panel: Panel) -> None:
 
 
 def _set_x(panel: Panel) -> None:
+    """Set scale, limits and ticks of the horizontal axis, with names if it has names."""
     values = [x for line in panel.measured_lines for x in line.x] + [x for xs, _ in panel.curves for x in xs]
     placing.set_x_axis(panel.axes, values, all(isinstance(x, int) for x in values), panel.font_size)
     if panel.categories:
@@ -112,18 +116,20 @@ def _set_x(panel: Panel) -> None:
 def _dodge_points(panel: Panel) -> None:
     """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
     drawn = [sum(is_drawable(e, panel.log) for e in line.estimates) for line in panel.measured_lines]
-    alone = [
-        ln for ln, n in zip(panel.measured_lines, drawn, strict=True) if panel.owns_axes and (not ln.joined or n <= 1)
+    unjoined = [
+        line
+        for line, count in zip(panel.measured_lines, drawn, strict=True)
+        if panel.owns_axes and (not line.joined or count <= 1)
     ]
-    places: dict[float, list[tuple[float, float]]] = {}
-    for line in alone:
+    extents: dict[float, list[tuple[float, float]]] = {}
+    for line in unjoined:
         for x, e in zip(line.x, line.estimates, strict=True):
             if is_drawable(e, panel.log):
-                places.setdefault(x, []).append(_find_extent(panel, x, e))
-    if any(low < below for spans in places.values() for (_, below), (low, _) in pairwise(sorted(spans))):
-        step = min(_STEP, *(_free_width(panel, x) / len(alone) for x in places))
-        for k, line in enumerate(alone):
-            line.shift = (k - (len(alone) - 1) / 2) * step
+                extents.setdefault(x, []).append(_find_extent(panel, x, e))
+    if any(low < below for spans in extents.values() for (_, below), (low, _) in pairwise(sorted(spans))):
+        step = min(_STEP, *(_free_width(panel, x) / len(unjoined) for x in extents))
+        for i, line in enumerate(unjoined):
+            line.shift = (i - (len(unjoined) - 1) / 2) * step
         panel.add_entry("points side by side have one x", linestyle="none")
 
 
@@ -139,12 +145,12 @@ def _free_width(panel: Panel, x: float) -> float:
     """Return the width in points available to marks at x; 0 on a caller's axes, which may still change."""
     if not panel.owns_axes:
         return 0.0
-    places = {other for line in panel.measured_lines for other in line.x if other != x} | set(panel.axes.get_xlim())
-    at = panel.axes.transData.transform([(v, panel.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
-    return float(_FILLED * abs(at[1:] - at[0]).min() * 72 / panel.axes.figure.dpi)
+    others = {other for line in panel.measured_lines for other in line.x if other != x} | set(panel.axes.get_xlim())
+    pixels = panel.axes.transData.transform([(v, panel.axes.get_ylim()[1]) for v in (x, *others)])[:, 0]
+    return float(_FILLED * abs(pixels[1:] - pixels[0]).min() * 72 / panel.axes.figure.dpi)
 
 
-def _moved(panel: Panel, points: float) -> dict[str, Any]:
+def _shift_arguments(panel: Panel, points: float) -> dict[str, Any]:
     """Return arguments that move an artist to the right by ``points``; none for 0, so that the axes follow its data."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -155,28 +161,32 @@ def _moved(panel: Panel, points: float) -> dict[str, Any]:
 
 def _draw_line(panel: Panel, line: Line, layer: float) -> None:
     """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker."""
-    drawn = [is_drawable(e, panel.log) for e in line.estimates]
-    banded = [s and (e.low > e.value / 10 or not panel.log) for s, e in zip(drawn, line.estimates, strict=True)]
-    y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
-    moved = _moved(panel, line.shift)
-    every = marker_step(len(y))
-    look = line.plot_style | {"markevery": every} | moved
+    is_drawn = [is_drawable(e, panel.log) for e in line.estimates]
+    can_be_in_band = [
+        s and (e.low > e.value / 10 or not panel.log) for s, e in zip(is_drawn, line.estimates, strict=True)
+    ]
+    y = [e.value if s else math.nan for s, e in zip(is_drawn, line.estimates, strict=True)]
+    shift = _shift_arguments(panel, line.shift)
+    marker_distance = marker_step(len(y))
+    look = line.plot_style | {"markevery": marker_distance} | shift
     panel.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
     top = panel.axes.get_ylim()[1]
     ends = [e.high if e.high < math.inf else max(10 * top, e.value) for e in line.estimates]  # above the axis
-    beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
+    has_neighbour = [
+        line.joined and any(can_be_in_band[max(0, i - 1) : i] + can_be_in_band[i + 1 : i + 2]) for i in range(len(y))
+    ]
     bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
-    bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
-    in_band = [b and n for b, n in zip(banded, beside, strict=True)]
+    bar |= {"gid": "bar", "zorder": 2, "label": "_"} | shift
+    in_band = [can_be and has for can_be, has in zip(can_be_in_band, has_neighbour, strict=True)]
     for i, (x, e, high) in enumerate(zip(line.x, line.estimates, ends, strict=True)):
-        if drawn[i] and not in_band[i] and i % every == 0 and not panel.has_only_limits:
+        if is_drawn[i] and not in_band[i] and i % marker_distance == 0 and not panel.has_only_limits:
             low = _BELOW * e.value if panel.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
             panel.axes.plot([x] * 2, [low, high], **bar)
             panel.has_bar = True
     if line.joined and any(in_band):
         step = "mid" if "drawstyle" in look else None
         band = {"color": look["color"], "alpha": 0.18, "linewidth": 0, "zorder": 1, "step": step}
-        panel.axes.fill_between(line.x, [e.low for e in line.estimates], ends, where=banded, **band)
+        panel.axes.fill_between(line.x, [e.low for e in line.estimates], ends, where=can_be_in_band, **band)
         panel.has_band = True
 
 
@@ -190,16 +200,16 @@ def _draw_limits(panel: Panel) -> None:
         for x, e in zip(line.x, line.estimates, strict=True):
             if is_limit(e):
                 y = e.high if has_no_events(e) else e.low
-                place = found.setdefault((x, round(_PLACES * math.log10(y))), [])
+                place = found.setdefault((x, round(_LIMITS_PER_DECADE * math.log10(y))), [])
                 place.append((line, y, has_no_events(e)))
     for (x, _), marks in found.items():
         step = min(_STEP, _free_width(panel, x) / len(marks))
-        crowded = panel.owns_axes and len(marks) > 1 and step < _LEAST_STEP
-        for k, (line, y, upper) in enumerate(marks[:1] if crowded else marks):
-            colour = GREY if crowded else line.look["color"]
-            many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
-            shift = 0.0 if crowded else line.shift or (k - (len(marks) - 1) / 2) * step
-            _draw_limit(panel, x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
+        is_crowded = panel.owns_axes and len(marks) > 1 and step < _LEAST_STEP
+        for i, (line, y, is_upper) in enumerate(marks[:1] if is_crowded else marks):
+            colour = GREY if is_crowded else line.look["color"]
+            length = _ARROW if sum(map(is_limit, line.estimates)) <= _FEW_LIMITS else _SMALL_ARROW
+            shift = 0.0 if is_crowded else line.shift or (i - (len(marks) - 1) / 2) * step
+            _draw_limit(panel, x, y, is_upper, colour, length, shift)
 
 
 def _name_zeros(panel: Panel) -> None:
@@ -212,28 +222,29 @@ def _name_zeros(panel: Panel) -> None:
     zeros = sorted({x for line in lines for x, e in zip(line.x, line.estimates, strict=True) if is_zero(e)})
     if not zeros or panel.categories:
         return
-    together = zeros == values[values.index(zeros[0]) :][: len(zeros)]
-    if len(zeros) < _FEW_ZEROS or not together:
-        at = f"= {', '.join(f'{x:g}' for x in zeros[:_FEW_ZEROS])}{', ...' * (len(zeros) > _FEW_ZEROS)}"
+    follow_one_another = zeros == values[values.index(zeros[0]) :][: len(zeros)]
+    if len(zeros) < _FEW_ZEROS or not follow_one_another:
+        named = f"= {', '.join(f'{x:g}' for x in zeros[:_FEW_ZEROS])}{', ...' * (len(zeros) > _FEW_ZEROS)}"
     else:
-        at = f"from {zeros[0]:g} to {zeros[-1]:g}"
-    panel.add_entry(f"exactly 0 at {re.split('[,:]', panel.labels.get('x', 'x'))[0]} {at}", linestyle="none")
+        named = f"from {zeros[0]:g} to {zeros[-1]:g}"
+    panel.add_entry(f"exactly 0 at {re.split('[,:]', panel.labels.get('x', 'x'))[0]} {named}", linestyle="none")
 
 
-def _draw_limit(panel: Panel, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
-    how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
-    moved = _moved(panel, shift) | {"markersize": 2 * length * panel.font_size, "color": colour}
-    panel.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
-    panel.add_entry("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
+def _draw_limit(panel: Panel, x: float, y: float, is_upper: bool, colour: str, length: float, shift: float) -> None:
+    """Draw one limit with its arrow, of a ``length`` in letters, and add an entry to the legend."""
+    marker: dict[str, Any] = {"marker": limit_marker(not is_upper), "fillstyle": "none", "linestyle": "none"}
+    look = _shift_arguments(panel, shift) | {"markersize": 2 * length * panel.font_size, "color": colour}
+    panel.axes.plot([x], [y], gid="limit", zorder=3, label="_", **marker, **look)
+    panel.add_entry("none seen: upper limit" if is_upper else "all: lower limit", color=GREY, markersize=12, **marker)
 
 
 def _draw_statement(panel: Panel, statement: Statement, place: int) -> None:
     """Draw the level of a statement, with hollow markers for points to which it does not apply."""
     look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
     pieces = 2 * (place % len(_STATEMENT_DASHES)) + 1
-    alone = {"marker": dashed_bar(pieces), "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
-    said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
-    panel.axes.plot(statement.x, statement.y, **said, **look, **alone)
+    marker = {"marker": dashed_bar(pieces), "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
+    names = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
+    panel.axes.plot(statement.x, statement.y, **names, **look, **marker)
     panel.add_entry(statement.text, **look)
     for line in panel.measured_lines:
         beyond = [

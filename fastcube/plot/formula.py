@@ -11,6 +11,8 @@ _GROUP = r"\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}"
 #: A subscript or superscript: a group, a fraction, or letters and digits, perhaps with a further power.
 _SCRIPT = rf"(?:{_GROUP}|1/2|[-−]?[A-Za-z0-9]+(?:\^(?:{_GROUP}|[A-Za-z0-9]+))?)"
 
+#: The parts of formulas.  The names of the groups say what each alternative finds; ``open`` and ``inner`` are a function and its
+#: argument, ``mantissa`` and ``ten`` a number with a power of ten, ``letter`` a variable alone.
 _FORMULA = re.compile(
     rf"(?P<name>(?<![A-Za-z0-9_`'])(?:[A-Za-z]|VH|AN|log)(?P<prime>'?)_)(?P<sub>{_SCRIPT})(?![A-Za-z0-9_])"
     rf"|(?<=[A-Za-z0-9)\]'])\^(?P<power>{_SCRIPT})"
@@ -28,7 +30,10 @@ _TRIVIAL_RANGE = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
 #: A point as the command line writes it: ``n=5,f=2``.
 _POINT = re.compile(r"(?:(?<=\d)(,))?\b([A-Za-z]+)=(?=\d)")
 
+#: Signs and Greek letters by their names in plain characters.
 _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-": "±", "lambda": "λ", "delta": "δ"}
+
+#: The brackets of functions that have some of their own; a root has a sign.
 _BRACKETS = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 
 

@@ -10,8 +10,10 @@ from .panel import Line, Panel, is_drawable
 from .style import COLOURS, line_style
 from .text import fill_lines
 
-#: Numbers as words, and the width in characters of the lines of an entry.
+#: Numbers in words.
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+#: Width of the lines of an entry, in characters.
 _NAMES_WIDTH = 34
 
 #: Lines that are nowhere farther apart than this fraction of a panel's height hide one another.
@@ -40,9 +42,9 @@ def _is_hidden(one: Line, other: Line, panel: Panel) -> bool:
         return math.log10(value) if value > 0 else -math.inf
 
     heights = [h for e in panel.estimates if math.isfinite(h := height(e.value))]
-    most = _HIDDEN * (max(heights, default=0.0) - min(heights, default=0.0))
+    tolerance = _HIDDEN * (max(heights, default=0.0) - min(heights, default=0.0))
     pairs = zip(one.estimates, other.estimates, strict=True)
-    return all(a.value == b.value or abs(height(a.value) - height(b.value)) <= most for a, b in pairs)
+    return all(a.value == b.value or abs(height(a.value) - height(b.value)) <= tolerance for a, b in pairs)
 
 
 def group_lines(panels: Sequence[Panel], shown: Sequence[Panel]) -> None:
@@ -52,26 +54,26 @@ def group_lines(panels: Sequence[Panel], shown: Sequence[Panel]) -> None:
     figure, so that a line looks the same in a figure of some of its panels.  The entries name the lines of the panels ``shown``.
     """
     found: dict[str, dict[int, Line]] = {}
-    for k, panel in enumerate(panels):
+    for i, panel in enumerate(panels):
         for line in panel.measured_lines:
             if line.label is not None:
-                found.setdefault(line.label, {})[k] = line
-    few = len(found) <= len(COLOURS)
+                found.setdefault(line.label, {})[i] = line
+    enough_colours = len(found) <= len(COLOURS)
     groups: list[list[str]] = []
     for label, lines in found.items():
         for group in groups:
             pairs = [
-                (one, found[other][k], panels[k]) for other in group for k, one in lines.items() if k in found[other]
+                (one, found[other][i], panels[i]) for other in group for i, one in lines.items() if i in found[other]
             ]
             if len(pairs) < len(group) or not all(_is_coinciding(one, other, panel.log) for one, other, panel in pairs):
                 continue
             same_panels = all(lines.keys() == found[other].keys() for other in group)
-            if not few or (same_panels and all(_is_hidden(*pair) for pair in pairs)):
+            if not enough_colours or (same_panels and all(_is_hidden(*pair) for pair in pairs)):
                 group.append(label)
                 break
         else:
             groups.append([label])
-    if few and len(groups) == len(found):
+    if enough_colours and len(groups) == len(found):
         return
     shown_labels = {line.label for panel in shown for line in panel.measured_lines}
     for i, group in enumerate(groups):
@@ -79,12 +81,12 @@ def group_lines(panels: Sequence[Panel], shown: Sequence[Panel]) -> None:
         named = [label for label in group if label in shown_labels]
         entry = _entry_text(named, [next(iter(found[label].values())) for label in named])
         for line in lines_of_group:
-            line.look = lines_of_group[0].look if few else line.look | line_style(i, len(groups))
+            line.look = lines_of_group[0].look if enough_colours else line.look | line_style(i, len(groups))
             line.entry = entry
 
 
 def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
-    """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for at most one line."""
+    """Return a group's entry in the legend, ``five of degree 8 that coincide:`` then the names; None for one line or none."""
     if len(labels) < 2:
         return None
     known, degrees = network_families(), set()
@@ -92,9 +94,9 @@ def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
         for point in line.points:
             name = None if point is None else str(point.get("network"))
             degrees.add(known[name].degree(int(point["n"])) if point and name in known else None)
-    many = _NUMBERS[len(labels)] if len(labels) < len(_NUMBERS) else len(labels)
-    (one, *others) = degrees
-    kind = "that coincide" if one is None or others else f"of degree {one} that coincide"
+    number = _NUMBERS[len(labels)] if len(labels) < len(_NUMBERS) else len(labels)
+    degree, *other_degrees = degrees
+    kind = "that coincide" if degree is None or other_degrees else f"of degree {degree} that coincide"
     end = ";" if any("," in label for label in labels) else ","
     names = fill_lines([*(label + end for label in labels[:-1]), labels[-1]], _NAMES_WIDTH)
-    return "\n".join([f"{many} {kind}:", *names])
+    return "\n".join([f"{number} {kind}:", *names])

@@ -47,6 +47,7 @@ _MOST_NODE_LABELS = 16
 #: The text of a faulty node that has no other.
 _CROSS = "\N{MULTIPLICATION SIGN}"
 
+#: Colours of lines and letters, of the ground, of names, of arrows and of faulty links.
 _INK, _GROUND, _DIM, _SENT, _BROKEN = "#1a1a1a", "#ffffff", "#4d4d4d", "#0b4fa3", "#b3261e"
 
 #: Attributes of each class in a picture that stands alone.  They are attributes and no style sheet, so that office programs,
@@ -83,6 +84,7 @@ DARK = {
     "#bdbdbd": "#5c5f64",
 }
 
+#: An arrow along a link: from, to, and the text next to it.
 Arrow = tuple[int, int, str]
 
 
@@ -138,10 +140,10 @@ def list_names(noun: str, names: Sequence[str], most: int | None = None) -> str:
     return _limit_list(noun + "s" * (len(names) != 1), names, len(names) if most is None else most)
 
 
-def _limit_list(what: str, names: Sequence[str], most: int) -> str:
-    """Return ``what`` and its names, or the first ``most`` names and their number."""
-    more = f", ... ({len(names)} in all)" if len(names) > most else ""
-    return f"{what} {', '.join(names[:most])}{more}"
+def _limit_list(heading: str, names: Sequence[str], most: int) -> str:
+    """Return names after a heading, or the first ``most`` names and their number."""
+    end = f", ... ({len(names)} in all)" if len(names) > most else ""
+    return f"{heading} {', '.join(names[:most])}{end}"
 
 
 def title_of(network: Hypercube | DualCube) -> str:
@@ -211,6 +213,7 @@ class _Layout:
 
 
 def _lay_out(network: Hypercube | DualCube) -> _Layout:
+    """Return the layout of a network, with larger circles and letters for fewer nodes."""
     places, bits = node_places(network), network.bits
     names, blocks = {v: label_text(v, bits) for v in range(2**bits)}, {}
     if isinstance(network, DualCube):
@@ -235,32 +238,35 @@ def _lay_out(network: Hypercube | DualCube) -> _Layout:
 # ---------------------------------------------------------------- SVG
 
 
-def _class(name: str, look: Mapping[str, Mapping[str, str]], style: str | None = None) -> str:
+def _class_attributes(name: str, look: Mapping[str, Mapping[str, str]], style: str | None = None) -> str:
     """Return the attributes of a class: its name, and in a picture that stands alone its look."""
     looks = "".join(f' {key}="{value}"' for key, value in look.get(style or name, {}).items())
     return f'class="{name}"{looks}'
 
 
-def _link(one: complex, other: complex, radius: float) -> str:
+def _link_path(one: complex, other: complex, radius: float) -> str:
     """Return the segment between the rims of two nodes, as part of an SVG path."""
     rim = (other - one) / abs(other - one) * radius
     a, b = one + rim, other - rim
     return f"M{a.real:.0f} {a.imag:.0f} {b.real:.0f} {b.imag:.0f}"
 
 
-def _text(at: complex, text: str) -> str:
+def _text_element(at: complex, text: str) -> str:
+    """Return a text at a place as an SVG element."""
     return f'<text x="{at.real:.0f}" y="{at.imag:.0f}">{html.escape(text)}</text>'
 
 
-def _texts(name: str, some: Iterable[str], size: float, anchor: str, look: Mapping[str, Mapping[str, str]]) -> str:
+def _text_group(
+    name: str, texts: Iterable[str], size: float, anchor: str, look: Mapping[str, Mapping[str, str]]
+) -> str:
     """Return texts of one class; in a picture that stands alone each over a wider copy in the colour of the ground."""
-    written, fonts = "".join(some), f'font-size="{size:g}" text-anchor="{anchor}"'
-    halo = f'<g aria-hidden="true" {_class("halo", look)} {fonts}>{written}</g>' if look else ""
-    return f"{halo}<g {_class(name, look)} {fonts}>{written}</g>" if written else ""
+    written, fonts = "".join(texts), f'font-size="{size:g}" text-anchor="{anchor}"'
+    halo = f'<g aria-hidden="true" {_class_attributes("halo", look)} {fonts}>{written}</g>' if look else ""
+    return f"{halo}<g {_class_attributes(name, look)} {fonts}>{written}</g>" if written else ""
 
 
 def _place_word(one: complex, other: complex, taken: list[complex]) -> complex:
-    """Return the place of an arrow's text: at two fifths of the way, or where no other text is."""
+    """Return the place of an arrow's text, at two fifths of the way or farther from other texts, and add it to ``taken``."""
     aside = 12j * (other - one) / abs(other - one)
     places = [one + fraction * (other - one) + aside + 4j for fraction in _LABEL_FRACTIONS]
     distances = [min([abs(place - word) for word in taken] + [_LABEL_SPACE]) for place in places]
@@ -268,15 +274,17 @@ def _place_word(one: complex, other: complex, taken: list[complex]) -> complex:
     return at
 
 
-def _arrow(one: complex, other: complex, kind: str, radius: float, look: Mapping[str, Mapping[str, str]]) -> str:
+def _arrow_element(
+    one: complex, other: complex, kind: str, radius: float, look: Mapping[str, Mapping[str, str]]
+) -> str:
     """Return an arrow next to its link, from rim to rim."""
     along = (other - one) / abs(other - one)
     aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
     name = "sent" if kind == "sent" else f"sent {kind}"
-    way = f'<path {_class(name, look, kind)} d="M {tail.real:.1f} {tail.imag:.1f} L {head[0]}"/>'
-    return f'{way}<path {_class("head", look)} d="M {" L ".join(head)} z"/>'
+    line = f'<path {_class_attributes(name, look, kind)} d="M {tail.real:.1f} {tail.imag:.1f} L {head[0]}"/>'
+    return f'{line}<path {_class_attributes("head", look)} d="M {" L ".join(head)} z"/>'
 
 
 def is_blocked(network: Network, faulty: Iterable[int], arrow: Arrow) -> bool:
@@ -296,29 +304,29 @@ def drawing_elements(
     shown = BLOCK if isinstance(network, Hypercube) else network.bits
     links = {(u, v) for u in range(len(at)) for v in network.neighbours(u) if u < v and (u ^ v) >> shown == 0}
     parts = []
-    for kind, some in (("link", links - broken - within), ("within", within), ("broken", broken)):
-        ways = "".join(_link(at[u], at[v], plan.radius) for u, v in sorted(some))
-        parts += [f'<path {_class(kind, look)} d="{ways}"/>'] * bool(ways)
+    for kind, links_of_kind in (("link", links - broken - within), ("within", within), ("broken", broken)):
+        path = "".join(_link_path(at[u], at[v], plan.radius) for u, v in sorted(links_of_kind))
+        parts += [f'<path {_class_attributes(kind, look)} d="{path}"/>'] * bool(path)
     for arrow in drawing.arrows:
         kind = "blocked" if is_blocked(network, faulty, arrow) else "sent"
-        parts.append(_arrow(at[arrow[0]], at[arrow[1]], kind, plan.radius, look))
+        parts.append(_arrow_element(at[arrow[0]], at[arrow[1]], kind, plan.radius, look))
     kinds = ["faulty" if v in faulty else "unsafe" if v in grey else "plain" for v in range(len(at))]
     for kind in dict.fromkeys(kinds):  # circles of one kind share a group, so their style class is written once
-        places = (place for place, own in zip(at, kinds, strict=True) if own == kind)
+        places = (place for place, node_kind in zip(at, kinds, strict=True) if node_kind == kind)
         circles = (f'<circle cx="{z.real:.0f}" cy="{z.imag:.0f}" r="{plan.radius:g}"/>' for z in places)
-        parts.append(f"<g {_class(f'node {kind}', look, kind)}>{''.join(circles)}</g>")
+        parts.append(f"<g {_class_attributes(f'node {kind}', look, kind)}>{''.join(circles)}</g>")
     inside = dict.fromkeys(faulty, _CROSS) | dict(drawing.inside)
     for v in sorted(inside):
         style = "inside faulty" if v in faulty else "inside"
         size = f'font-size="{12 if plan.radius > 9 else 11}" text-anchor="middle"'
         text = f'x="{at[v].real:.0f}" y="{at[v].imag + 4:.0f}">{html.escape(inside[v])}</text>'
-        parts.append(f"<text {_class(f'inside {kinds[v]}', look, style)} {size} {text}")
-    names = (_text(at[v] + plan.beside, text) for v, text in plan.names.items())
-    parts.append(_texts("name", names, plan.letters, plan.anchor, look))
+        parts.append(f"<text {_class_attributes(f'inside {kinds[v]}', look, style)} {size} {text}")
+    names = (_text_element(at[v] + plan.beside, text) for v, text in plan.names.items())
+    parts.append(_text_group("name", names, plan.letters, plan.anchor, look))
     taken = [at[v] + plan.middle for v in plan.names]
-    marks = [_text(_place_word(at[u], at[v], taken), word) for u, v, word in drawing.arrows if word]
-    parts.append(_texts("word", marks, 12, "middle", look))
-    parts.append(_texts("block", (_text(z, text) for z, text in plan.blocks.items()), 13, "middle", look))
+    marks = [_text_element(_place_word(at[u], at[v], taken), word) for u, v, word in drawing.arrows if word]
+    parts.append(_text_group("word", marks, 12, "middle", look))
+    parts.append(_text_group("block", (_text_element(z, text) for z, text in plan.blocks.items()), 13, "middle", look))
     return "".join(parts), plan.box
 
 

@@ -41,12 +41,16 @@ from .network_drawing import (
 
 Cube = Hypercube | DualCube
 
-# lengths of the text around a drawing, in the drawing's units
-_LEAST_WIDTH = 300.0  #: so that a legend fits
-_LINE = 17.0  #: from one line of text to the next
-_LETTERS = 12.0  #: size of letters
-_SIGN = 30.0  #: from a sign to its words
-_GAP = 14.0  #: between two entries of a legend
+# Lengths of the text around a drawing, in the drawing's units.
+
+#: Least width of a picture, so that a legend fits.
+_LEAST_WIDTH = 300.0
+
+#: Distance of two lines of text, and size of letters.
+_LINE, _LETTERS = 17.0, 12.0
+
+#: Distance from a sign to its words, and gap between two entries of a legend.
+_SIGN, _GAP = 30.0, 14.0
 
 #: The mean width of a sans-serif letter, as a fraction of its size; wide enough for every common font.
 _LETTER_WIDTH = 0.56
@@ -54,7 +58,8 @@ _LETTER_WIDTH = 0.56
 #: Largest dimension at which arrows of trees have texts, and largest number of components in a legend.
 _MOST_NUMBERED, _MOST_COMPONENTS = 4, 6
 
-_COMPONENTS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#: Names of components: 64, because all links of Q_6 may be faulty.
+_COMPONENT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzαβγδεζηθικλμ"
 
 
 class Picture:
@@ -181,29 +186,28 @@ def mark_network(
     grey: tuple[int, ...] = ()
     within: tuple[tuple[int, int], ...] = ()
     if components:
-        found = _find_components(network)
-        inside |= {v: _COMPONENTS[i] for i, part in enumerate(found) for v in part}
-        if found:
-            signs.append(("A", _describe_components([len(part) for part in found])))
+        parts = _find_components(network)
+        inside |= {v: _COMPONENT_LETTERS[i] for i, part in enumerate(parts) for v in part}
+        if parts:
+            signs.append(("A", _describe_components([len(part) for part in parts])))
     if partition is not None:
         lo, hi = _check_dimensions(_check_hypercube("partition", network), partition)
         within = tuple((v, v ^ 1 << d) for d in (lo, hi) for v in range(2**network.bits) if not v >> d & 1)
-        whole = Supercube(network.bits, frozenset(), (lo, hi))
-        inside |= {v: str(whole.label(v)) for v in range(2**network.bits) if not network.is_faulty(v)}
+        supercube = Supercube(network.bits, frozenset(), (lo, hi))
+        inside |= {v: str(supercube.label(v)) for v in range(2**network.bits) if not network.is_faulty(v)}
         signs += [("within", f"2-cubes of P = {{{lo}, {hi}}}"), ("#", "number of a 2-cube on the Hamilton path")]
     if rounds:
         unsafe = find_unsafe(_check_hypercube("rounds", network))
-        marked, steps = unsafe.nodes.tolist(), unsafe.round_of.tolist()
-        grey = tuple(marked)
-        inside |= {v: str(step) for v, step in zip(marked, steps, strict=True)}
+        grey = tuple(unsafe.nodes.tolist())
+        inside |= {v: str(step) for v, step in zip(grey, unsafe.round_of.tolist(), strict=True)}
     if broadcast is not None:
         sends, received = _check_broadcast(network, broadcast)
         arrows += [(u, v, "") for _, u, v in sends]
         inside |= {v: str(time) if time else "s" for v, time in enumerate(received) if time >= 0}
         signs += [("s", "source"), ("#", "time unit of receipt"), ("sent", "copy of the message")]
     if tree is not None:
-        root, some, meaning = _check_tree(network, tree)
-        arrows += some
+        root, tree_arrows, meaning = _check_tree(network, tree)
+        arrows += tree_arrows
         inside[root] = "r"
         signs += [("r", "root"), ("sent", meaning)]
     if route is not None:
@@ -218,8 +222,8 @@ def mark_network(
         arrows += [(u, v, "") for u, v in dict.fromkeys(channels)]
         signs.append(("sent", "channel of the multicast"))
     inside |= ends or {}
-    known = (("s", "source"), ("t", "destination"), ("d", "destination"))
-    signs += [sign for sign in known if sign[0] in (ends or {}).values()]
+    end_signs = (("s", "source"), ("t", "destination"), ("d", "destination"))
+    signs += [sign for sign in end_signs if sign[0] in (ends or {}).values()]
     drawing = Drawing(network, grey, inside, tuple(arrows), within)
     if network.bits > BLOCK and isinstance(network, Hypercube):
         first = "0" * (network.bits - BLOCK - 1) + "1"
@@ -228,6 +232,7 @@ def mark_network(
 
 
 def _fault_signs(drawing: Drawing, rounds: bool) -> list[tuple[str, str]]:
+    """Return the signs of faults and unsafe nodes; ``rounds`` says whether the nodes show the rounds."""
     network = drawing.network
     faulty = frozenset(all_faulty_nodes(network).tolist())
     signs = [("faulty", "faulty node")] * bool(faulty)
@@ -240,6 +245,7 @@ def _fault_signs(drawing: Drawing, rounds: bool) -> list[tuple[str, str]]:
 
 
 def _check_hypercube(name: str, network: Cube) -> Hypercube:
+    """Return the network.  Raises ParameterError for a mark ``name`` in another network than a hypercube."""
     if not isinstance(network, Hypercube):
         raise ParameterError(f"{name} needs a Hypercube, got {short_repr(network)}")
     return network
@@ -299,31 +305,32 @@ def _check_route(network: Cube, route: Any) -> tuple[list[int], bool]:
 
 def _number_hops(path: Sequence[int]) -> list[Arrow]:
     """Return one arrow per link and direction, with the numbers of the hops that cross it."""
-    numbers: dict[tuple[int, int], list[str]] = {}
+    hops: dict[tuple[int, int], list[str]] = {}
     for i, (u, v, _) in enumerate(path_arrows(path), 1):
-        numbers.setdefault((u, v), []).append(str(i))
-    return [(u, v, ",".join(some)) for (u, v), some in numbers.items()]
+        hops.setdefault((u, v), []).append(str(i))
+    return [(u, v, ",".join(numbers)) for (u, v), numbers in hops.items()]
 
 
 def _find_components(network: Cube) -> list[list[int]]:
     """Return the components of the nonfaulty nodes, the largest first, then by smallest label."""
-    left = set(range(2**network.bits)).difference(all_faulty_nodes(network).tolist())
-    found = []
-    while left:
-        part = [min(left)]
-        left.remove(part[0])
-        for u in part:  # grows while it is read
-            near = [v for v in network.neighbours(u) if v in left and not network.is_faulty_link(u, v)]
-            left.difference_update(near)
-            part += near
-        found.append(sorted(part))
-    return sorted(found, key=len, reverse=True)
+    unreached = set(range(2**network.bits)).difference(all_faulty_nodes(network).tolist())
+    components = []
+    while unreached:
+        component = [min(unreached)]
+        unreached.remove(component[0])
+        for u in component:  # grows while it is read
+            reached = [v for v in network.neighbours(u) if v in unreached and not network.is_faulty_link(u, v)]
+            unreached.difference_update(reached)
+            component += reached
+        components.append(sorted(component))
+    return sorted(components, key=len, reverse=True)
 
 
 def _describe_components(sizes: Sequence[int]) -> str:
-    some = [f"{letter} {size}" for letter, size in zip(_COMPONENTS, sizes, strict=False)]
-    more = [f"... {len(sizes)} in all"] * (len(some) > _MOST_COMPONENTS)
-    return f"component, with its number of nodes: {', '.join(some[:_MOST_COMPONENTS] + more)}"
+    """Return the text of a legend for components: the first of them with their sizes."""
+    named = [f"{letter} {size}" for letter, size in zip(_COMPONENT_LETTERS, sizes, strict=False)]
+    end = [f"... {len(sizes)} in all"] * (len(named) > _MOST_COMPONENTS)
+    return f"component, with its number of nodes: {', '.join(named[:_MOST_COMPONENTS] + end)}"
 
 
 # ---------------------------------------------------------------- one trial
@@ -360,8 +367,8 @@ def draw_trial(heading: str, network: object, data: Mapping[str, Any]) -> Pictur
         shown = repr(panel.drawing)
         panels.setdefault(shown, panel)
         headings.setdefault(shown, []).append(name)
-    found = [replace(panel, heading=_join_headings(headings[shown])) for shown, panel in panels.items()]
-    return compose_picture(heading, found or [mark_network(cube, **common, ends=ends)])
+    headed = [replace(panel, heading=_join_headings(headings[shown])) for shown, panel in panels.items()]
+    return compose_picture(heading, headed or [mark_network(cube, **common, ends=ends)])
 
 
 def _join_headings(headings: Sequence[str]) -> str:
@@ -370,7 +377,7 @@ def _join_headings(headings: Sequence[str]) -> str:
     for text in headings:
         name, _, outcome = text.partition(": ")
         names.setdefault(outcome, []).append(name)
-    return "; ".join(f"{', '.join(some)}{': ' * bool(outcome)}{outcome}" for outcome, some in names.items())
+    return "; ".join(f"{', '.join(joined)}{': ' * bool(outcome)}{outcome}" for outcome, joined in names.items())
 
 
 def _list_marks(cube: Cube, data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -401,20 +408,20 @@ def _list_marks(cube: Cube, data: Mapping[str, Any]) -> Iterable[tuple[str, dict
 
 def compose_picture(title: str, panels: Sequence[Panel]) -> Picture:
     """Return the panels, one below the other, each with its heading and its signs in words; ``title`` is above all of them."""
-    made = [(panel, *drawing_elements(panel.drawing, LIGHT)) for panel in panels]
-    width = max(_LEAST_WIDTH, *(box[2] for _, _, box in made)) + 8
+    drawn = [(panel, *drawing_elements(panel.drawing, LIGHT)) for panel in panels]
+    width = max(_LEAST_WIDTH, *(box[2] for _, _, box in drawn)) + 8
     parts, y = [], 6.0
     for line in _wrap(title, width - 16, _LETTERS + 1):
         y += _LINE
         parts.append(_write(8, y, line, "heading", _LETTERS + 1, "700"))
-    for panel, elements, (left, top, wide, high) in made:
+    for panel, elements, (left, top, drawing_width, drawing_height) in drawn:
         for line in _wrap(panel.heading, width - 16, _LETTERS):
             y += _LINE
             parts.append(_write(8, y, line, "heading", _LETTERS))
         y += 4
-        move = f"translate({(width - wide) / 2 - left:.1f} {y - top:.1f})"
+        move = f"translate({(width - drawing_width) / 2 - left:.1f} {y - top:.1f})"
         parts.append(f'<g transform="{move}">{elements}</g>')
-        y += high + 2
+        y += drawing_height + 2
         legend, y = _write_signs(panel.signs, width, y)
         parts.append(legend)
         y += 8
@@ -436,10 +443,12 @@ def compose_picture(title: str, panels: Sequence[Panel]) -> Picture:
 
 
 def _wrap(text: str, width: float, letters: float) -> list[str]:
+    """Return a text as lines that fit into ``width`` with letters of this size."""
     return textwrap.wrap(text, int(width / (letters * _LETTER_WIDTH)))
 
 
 def _write(x: float, y: float, text: str, name: str, letters: float, weight: str = "400") -> str:
+    """Return a text of the class ``name`` as SVG, with letters of this size."""
     style = f'font-family="Helvetica,Arial,DejaVu Sans,sans-serif" font-size="{letters:g}" font-weight="{weight}"'
     fill = LIGHT[name]["fill"]
     return f'<text class="{name}" x="{x:.0f}" y="{y:.0f}" fill="{fill}" {style}>{html.escape(text)}</text>'
@@ -467,17 +476,18 @@ def _draw_sign(sign: str, x: float, y: float) -> str:
     if not sign:
         return ""
     if sign in ("broken", "within", "sent", "blocked"):
-        line = f'<path class="sign" {_look(sign)} d="M{x:.0f} {y:.0f}h24"/>'
-        head = f'<path class="sign" {_look("head")} d="M{x + 26:.0f} {y:.0f}l-8 -4v8z"/>'
+        line = f'<path class="sign" {_look_attributes(sign)} d="M{x:.0f} {y:.0f}h24"/>'
+        head = f'<path class="sign" {_look_attributes("head")} d="M{x + 26:.0f} {y:.0f}l-8 -4v8z"/>'
         return line + head * (sign in ("sent", "blocked"))
     kind = sign if sign in ("faulty", "unsafe") else "plain"
     text = {"faulty": "\N{MULTIPLICATION SIGN}", "unsafe": "1"}.get(sign, sign)
-    look = _look("inside faulty" if kind == "faulty" else "inside")
+    look = _look_attributes("inside faulty" if kind == "faulty" else "inside")
     return (
-        f'<circle class="sign" cx="{x + 12:.0f}" cy="{y:.0f}" r="7.5" {_look(kind)}/>'
+        f'<circle class="sign" cx="{x + 12:.0f}" cy="{y:.0f}" r="7.5" {_look_attributes(kind)}/>'
         f'<text class="sign" x="{x + 12:.0f}" y="{y + 4:.0f}" {look} font-size="11" text-anchor="middle">{text}</text>'
     )
 
 
-def _look(kind: str) -> str:
+def _look_attributes(kind: str) -> str:
+    """Return the attributes of a class on light ground."""
     return " ".join(f'{key}="{value}"' for key, value in LIGHT[kind].items())

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from ..measure.binned import Distribution
 from ..measure.choice import Choice
-from ..measure.statistics import Distribution, Proportion, Statistic
+from ..measure.statistics import Proportion, Statistic
 from .style import line_style
 from .text import axis_text
 
@@ -57,16 +58,16 @@ def selection_figure(
     panel = sheet.panel()
     panel.scale = "log" if log else "auto"
     selected = [check_selection(results, statistics, x, by) for results in several]
-    first, along = selected[0]
+    first_chosen, along = selected[0]
     studies = {results.study.name for results in several}
     names: list[str] = []
     panel.by = ("selection",)
-    for results, (_, at) in zip(several, selected, strict=True):
-        if at != along:
-            raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
+    for results, (_, other) in zip(several, selected, strict=True):
+        if other != along:
+            raise ParameterError(f"x must be one axis for all results, got {along} and {other}: name it")
         names += [name for name in _drawn_names(results, along) if name not in names]
     varying = _varying_axes(several, along)
-    ends = [len(panel.measured_lines)]
+    ends = [len(panel.measured_lines)]  # of the lines of each results
     for results, (chosen, _) in zip(several, selected, strict=True):
         axes = results.study.axes
         points = [point for point, tally in results if tally.trials]
@@ -74,10 +75,10 @@ def selection_figure(
         keys = sorted((name for name in keys if name != along), key=lambda name: name != by)
         panel.by += tuple(keys)
         for statistic in chosen:
-            before = len(panel.measured_lines)
+            count = len(panel.measured_lines)
             panel.lines(results, statistic.name, along, keys=keys)
             parts = [results.study.name] * (len(studies) > 1) + [statistic.name] * (len(chosen) > 1 or not keys)
-            for line in panel.measured_lines[before:] if panel.owns_axes else ():
+            for line in panel.measured_lines[count:] if panel.owns_axes else ():
                 line.label = ", ".join(filter(None, [*parts, line.label]))
         ends.append(len(panel.measured_lines))
     _distinguish_labels(several, [panel.measured_lines[a:b] for a, b in itertools.pairwise(ends)])
@@ -91,10 +92,12 @@ def selection_figure(
     if log and panel.estimates and not any(e.value > 0 for e in panel.estimates):
         raise ParameterError("log needs an estimate above 0, and every one here is 0: nothing can stand on the scale")
     fractions = all(isinstance(statistic, Proportion) for chosen, _ in selected for statistic in chosen)
-    one = first[0].description if len(first) == 1 and len(studies) == 1 else "probability" if fractions else "value"
+    y_label = "probability" if fractions else "value"
+    if len(first_chosen) == 1 and len(studies) == 1:
+        y_label = first_chosen[0].description
     axis = several[0].study.axis(along)
     titles = dict.fromkeys(results.study.title for results in several)
-    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title="; ".join(titles))
+    panel.set_labels(x=axis_text(axis.name, axis.description), y=y_label, title="; ".join(titles))
     panel.categories = tuple(names)
 
 

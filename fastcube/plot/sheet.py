@@ -30,6 +30,9 @@ _COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 0.9
 #: Height of a figure in addition to its rows of panels, in inches.
 _MARGIN = 0.5
 
+#: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
+_MAX_LEGEND_FRACTION = 0.8
+
 #: Permitted widths and heights in inches, and their description in messages.
 _LENGTHS = {
     "width": (2.5, 20.0, "screen, or 2.5in to 20in (3.3in is a column)"),
@@ -57,10 +60,10 @@ def check_inches(name: str, value: object) -> float | None:
 
 def check_panels(numbers: object) -> tuple[int, ...]:
     """Return the numbers of panels, from 1.  Raises ParameterError for anything else."""
-    chosen = [as_number(k) for k in (numbers if is_many(numbers) else [numbers])]
-    if not all(isinstance(k, int) and k >= 1 for k in chosen):
+    chosen = [as_number(number) for number in (numbers if is_many(numbers) else [numbers])]
+    if not all(isinstance(number, int) and number >= 1 for number in chosen):
         raise ParameterError(f"panels must be numbers from 1, got {short_repr(numbers)}")
-    return tuple(int(k) for k in chosen if k is not None)
+    return tuple(int(number) for number in chosen if number is not None)
 
 
 def check_legend(legend: object) -> tuple[bool, tuple[str, ...]]:
@@ -86,19 +89,15 @@ def check_style(style: object, width: object) -> str:
 
 def _legend_width(widths: list[float], columns: int) -> float:
     """Return the width of a legend with entries of these widths in ``columns`` columns, which matplotlib fills evenly."""
-    per, longer = divmod(len(widths), columns)
-    ends = [k * per + min(k, longer) for k in range(columns + 1)]
-    return sum(max(widths[i:j]) for i, j in pairwise(ends))
+    rows, longer_columns = divmod(len(widths), columns)
+    ends = [i * rows + min(i, longer_columns) for i in range(columns + 1)]
+    return sum(max(widths[begin:end]) for begin, end in pairwise(ends))
 
 
 def _legend_entries(panels: Sequence[Panel]) -> dict[str, Any]:
     """Return the entries of a legend of several panels: first all lines."""
-    parts = [panel.legend for panel in panels]
-    return {label: handle for k in (0, 1) for part in parts for label, handle in part[k].items()}
-
-
-#: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
-_MAX_LEGEND_FRACTION = 0.8
+    legends = [panel.legend for panel in panels]
+    return {label: handle for i in (0, 1) for legend in legends for label, handle in legend[i].items()}
 
 
 def _group_by_axis(panels: Iterable[Panel]) -> Iterable[list[Panel]]:
@@ -153,23 +152,23 @@ class Sheet:
         xlabel: str | None = None,
         ylabel: str | None = None,
     ) -> None:
-        many = axes if is_many(axes) else [axes]
-        self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
+        rows = axes if is_many(axes) else [axes]
+        self._given = None if axes is None else [a for row in rows for a in (row if is_many(row) else [row])]
         if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
             raise ParameterError(f"axes must be matplotlib axes, got {short_repr(axes)}")
         self._style = check_style(style, width)
         self._inches = _COLUMN if (style, width) == ("paper", "screen") else check_inches("width", width)
         self._height = check_inches("height", height)
         if axes is not None:
-            new = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
-            new |= {"xlabel": xlabel, "ylabel": ylabel}
-            for name in (name for name, value in new.items() if value is not None):
+            of_new_figure = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
+            of_new_figure |= {"xlabel": xlabel, "ylabel": ylabel}
+            for name in (name for name, value in of_new_figure.items() if value is not None):
                 raise ParameterError(f"{name} is of a new figure: axes have their own")
         if not (title is None or isinstance(title, str | bool)):
             raise ParameterError(f"title must be text, True, or none for no title, got {short_repr(title)}")
         self._own_title = "" if title in ("none", False) else title
         self._legend, self._labels = check_legend(legend)
-        self._words = {"xlabel": xlabel, "ylabel": ylabel}
+        self._axis_labels = {"xlabel": xlabel, "ylabel": ylabel}
         self._log, self._results = log, results
         self._numbers = check_panels(numbers)
         self._panels: list[Panel] = []
@@ -177,8 +176,8 @@ class Sheet:
         self._columns = 1
         self._font_size, self._dots = _STYLES[self._style]
         self.figure: Any = None
-        self.fitting: list[int] = []  # indices of the panels with enough space, if others lack it
-        self.left_out: list[int] = []  # indices of the panels without enough space
+        self.fitting: list[int] = []  # numbers of the panels, from 1, with enough space, if others lack it
+        self.left_out: list[int] = []  # numbers of the panels, from 1, without enough space
 
     def panel(self) -> Panel:
         """Return the panel of a figure with a single panel."""
@@ -216,12 +215,12 @@ class Sheet:
         """Arrange the axes in rows, in a figure of suitable size."""
         columns = min(self._columns, len(axes))
         rows = -(-len(axes) // columns)
-        wide = self._inches or _SCREEN[columns - 1]
-        self.figure.set_size_inches(wide, rows * (self._panel_height(columns) + 0.3) + _MARGIN)
+        width = self._inches or _SCREEN[columns - 1]
+        self.figure.set_size_inches(width, rows * (self._panel_height(columns) + 0.3) + _MARGIN)
         grid = self.figure.add_gridspec(rows, columns)
-        for i, one in enumerate(axes):
+        for i, each in enumerate(axes):
             row, column = divmod(i, columns)
-            one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # fills the row
+            each.set_subplotspec(grid[row, slice(column, None) if each is axes[-1] else column])  # fills the row
 
     def _panel_height(self, columns: int = 0) -> float:
         """Return the height of a panel with its labels, in inches."""
@@ -274,7 +273,7 @@ class Sheet:
 
         Return the numbers of the others, from 1.
         """
-        chosen = [self._panels[k - 1] for k in self._numbers] or self._panels
+        chosen = [self._panels[number - 1] for number in self._numbers] or self._panels
         kept = [panel for panel in chosen if panel.has_something] or chosen
         self._numbers = tuple(self._panels.index(panel) + 1 for panel in kept)
         if len(kept) < len(self._panels):
@@ -305,8 +304,8 @@ class Sheet:
     def _choose_scales(self, panels: Sequence[Panel]) -> None:
         """Choose the kind of scale, which panels with the same vertical axis share."""
         for group in _group_by_axis(panels):
-            asked = next((panel for panel in group if panel.scale != "auto"), group[0])
-            log = choose_log(asked, [e for panel in group for e in panel.estimates])
+            deciding = next((panel for panel in group if panel.scale != "auto"), group[0])
+            log = choose_log(deciding, [e for panel in group for e in panel.estimates])
             for panel in group:
                 panel.log = log
 
@@ -320,10 +319,10 @@ class Sheet:
 
     def _write_titles(self) -> None:
         """Write the title and the requested labels; on paper, titles of several panels begin with (a), (b), ..."""
-        for name in (name for name, text in self._words.items() if text is not None):
+        for name in (name for name, text in self._axis_labels.items() if text is not None):
             if len(self._panels) > 1:
                 raise ParameterError(f"{name} needs a figure with one panel, got {len(self._panels)}: choose one panel")
-            self._panels[0].set_labels(**{name[0]: self._words[name]})
+            self._panels[0].set_labels(**{name[0]: self._axis_labels[name]})
         if isinstance(self._own_title, str):
             self._title = self._own_title
             if len(self._panels) == 1:
@@ -338,30 +337,30 @@ class Sheet:
 
     def _limit_height(self) -> None:
         """Set the requested height; in a journal's column find out how many panels fit into the greatest height."""
-        wide, high = self.figure.get_size_inches()
+        width, height = self.figure.get_size_inches()
         in_column = self._style == "paper" and self._inches is not None and self._inches < 2 * _LEAST
-        most = self._height or (_COLUMN_HEIGHT if in_column else None)
-        if most is None or (self._height is None and high <= most):
+        wanted = self._height or (_COLUMN_HEIGHT if in_column else None)
+        if wanted is None or (self._height is None and height <= wanted):
             return
         self.figure.draw_without_rendering()
         rows = -(-len(self._panels) // self._columns)
-        panel = max(box.height for box in self._boxes()) / self.figure.dpi
-        text_height = (
-            max(box.height for box in self._boxes(tight=True)) / self.figure.dpi - panel
-        )  # height of a row's labels, title and legend
-        capacity = max(1, int((most - high + rows * (panel + text_height)) / (_LOWEST_PANEL + text_height)))
+        panel_height, row_height = (
+            max(box.height for box in self._boxes(tight)) / self.figure.dpi for tight in (False, True)
+        )
+        text_height = row_height - panel_height  # of a row's labels, title and legend
+        capacity = max(1, int((wanted - height + rows * (panel_height + text_height)) / (_LOWEST_PANEL + text_height)))
         if capacity < rows:
             capacity *= self._columns
             self.fitting, self.left_out = [*self._numbers[:capacity]], [*self._numbers[capacity:]]
             return
-        self.figure.set_size_inches(wide, most)
+        self.figure.set_size_inches(width, wanted)
         self.figure.draw_without_rendering()
         for panel in self._panels:
             write_labels(panel)
 
     def _boxes(self, tight: bool = False) -> list[Any]:
         """Return the boxes of the panels in pixels, if ``tight`` with their labels, titles and legends."""
-        return [p.axes.get_tightbbox() if tight else p.axes.get_window_extent() for p in self._panels]
+        return [panel.axes.get_tightbbox() if tight else panel.axes.get_window_extent() for panel in self._panels]
 
     @property
     def _has_one_legend(self) -> bool:
@@ -371,25 +370,23 @@ class Sheet:
     def _draw_legends(self) -> None:
         """Draw one legend under the panels if their lines differ by the same axes, else one under each, and then the caption."""
         small = max(SMALLEST, 0.85 * self._font_size)
-        how: dict[str, Any] = {"fontsize": small, "frameon": False}
+        style: dict[str, Any] = {"fontsize": small, "frameon": False}
         entries = _legend_entries(self._panels) if self._has_one_legend else {}
-        said = caption_text(self._results, self._panels) if self._results else ""
-        caption = wrap_mathtext(said, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
+        facts = caption_text(self._results, self._panels) if self._results else ""
+        caption = wrap_mathtext(facts, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
         if entries or caption:
             rows, look = self._legend_layout(entries, 1, small)
             self._grow_figure(rows + len(caption.splitlines()), small)
             look |= {"title": caption, "title_fontsize": small, "loc": "outside lower center"}
-            self.figure.legend(entries.values(), entries.keys(), **how, **look)
+            self.figure.legend(entries.values(), entries.keys(), **style, **look)
         if self._has_one_legend:
             return
         columns = min(self._columns, len(self._panels))
-        for k in range(0, len(self._panels), columns):
-            self._grow_figure(
-                max(self._draw_panel_legend(panel, columns, small, how) for panel in self._panels[k : k + columns]),
-                small,
-            )
+        for i in range(0, len(self._panels), columns):
+            row = self._panels[i : i + columns]
+            self._grow_figure(max(self._draw_panel_legend(panel, columns, small, style) for panel in row), small)
 
-    def _draw_panel_legend(self, panel: Panel, columns: int, small: float, how: dict[str, Any]) -> int:
+    def _draw_panel_legend(self, panel: Panel, columns: int, small: float, style: dict[str, Any]) -> int:
         """Draw the legend of one panel, and return its number of rows."""
         from matplotlib.transforms import ScaledTranslation
 
@@ -400,21 +397,21 @@ class Sheet:
         under = ScaledTranslation(0, -lines * self._font_size / 72, self.figure.dpi_scale_trans)
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
         place |= {"bbox_transform": panel.axes.transAxes + under}
-        panel.axes.legend(entries.values(), entries.keys(), **how, **look, **place)
+        panel.axes.legend(entries.values(), entries.keys(), **style, **look, **place)
         return rows
 
     def _legend_layout(self, entries: dict[str, Any], columns: int, font_size: float) -> tuple[int, dict[str, Any]]:
         """Return the rows of a legend below one of ``columns`` columns of panels, and its settings, as wide as fits."""
-        wide = self.figure.get_size_inches()[0] * 72 / columns / font_size
+        available = self.figure.get_size_inches()[0] * 72 / columns / font_size
         if not self._has_one_legend:
-            wide *= _MAX_LEGEND_FRACTION
+            available *= _MAX_LEGEND_FRACTION
         widths = [0.58 * max(map(visible_length, label.splitlines())) + 4.4 for label in entries]
-        fitting = (many for many in range(len(widths), 1, -1) if _legend_width(widths, many) <= wide)
-        many = next(fitting, 1)
+        fitting = (number for number in range(len(widths), 1, -1) if _legend_width(widths, number) <= available)
+        legend_columns = next(fitting, 1)
         lines = sum(1 + label.count("\n") for label in entries)
-        return math.ceil(lines / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
+        return math.ceil(lines / legend_columns), {"ncols": legend_columns, "columnspacing": 1.2, "handlelength": 2.2}
 
     def _grow_figure(self, rows: int, font_size: float) -> None:
         """Make the figure higher by the rows of a legend."""
-        wide, high = self.figure.get_size_inches()
-        self.figure.set_size_inches(wide, high + rows * 1.6 * font_size / 72)
+        width, height = self.figure.get_size_inches()
+        self.figure.set_size_inches(width, height + rows * 1.6 * font_size / 72)

@@ -48,7 +48,7 @@ def figure_svg(figure: Any, area: Any = None, outlines: bool = True) -> str:
         figure.savefig(out, format="svg", transparent=True, bbox_inches=area, metadata={"Date": None})
     root = ElementTree.fromstring(_NAMESPACES.sub("", out.getvalue()))  # noqa: S314  matplotlib wrote it
     shared = "".join(_shorten_style(style.text or "") for style in root.iter("style"))
-    root[:] = _shorten_content(root)
+    root[:] = _shorten_children(root)
     size = {name: root.attrib[name] for name in ("width", "height", "viewBox")}
     root.attrib = {"xmlns": "http://www.w3.org/2000/svg", **size}
     if not outlines:
@@ -76,21 +76,23 @@ def adaptive_svg(svg: str) -> str:
 
 
 def _darken(rules: str) -> str:
+    """Return style rules with the colours of a dark page."""
     return re.sub(r"#(?:000|fff)\b", lambda colour: _DARK_COLOURS[colour[0]], rules)
 
 
-def _shorten_content(element: Element) -> list[Element]:
-    return [short for child in element for short in _shorten(child)]
+def _shorten_children(element: Element) -> list[Element]:
+    """Return the elements that replace the children of an element."""
+    return [short for child in element for short in _shorten_element(child)]
 
 
-def _shorten(element: Element) -> list[Element]:
+def _shorten_element(element: Element) -> list[Element]:
     """Return the elements that replace one: itself, nothing if it shows nothing, or the content of a group without attributes."""
     if element.tag in ("metadata", "style") or element.get("style") == "fill: none":
         return []
     element.tail = None
     if len(element):
         element.text = None
-    element[:] = _shorten_content(element)
+    element[:] = _shorten_children(element)
     for name, value in [*element.attrib.items()]:
         if name in ("d", "x", "y"):
             element.set(name, _round_numbers(value))
@@ -120,6 +122,7 @@ def _shorten(element: Element) -> list[Element]:
 
 
 def _round_numbers(places: str) -> str:
+    """Return coordinates, rounded and without needless spaces."""
     rounded = re.sub(r"\d+\.\d+", lambda n: _round_number(float(n[0])), places)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", " ".join(rounded.split()))
 
@@ -129,6 +132,7 @@ def _round_number(number: float) -> str:
 
 
 def _shorten_style(style: str) -> str:
+    """Return a style without spaces, the default font and long colours."""
     short = re.sub(r"\s*([:;,{}])\s*", r"\1", style.strip())
     return _LONG_COLOUR.sub(r"#\1\2\3", _DEFAULT_FONT.sub("", short)).rstrip(";")
 

@@ -39,11 +39,13 @@ def mathtext(text: str) -> str:
 
 
 def _replace_outside_mathematics(pattern: str, replacement: str, text: str) -> str:
+    """Return the text with replacements in the parts that are not between ``$``."""
     parts = re.split(r"(\$[^$]*\$)", text)
     return "".join(part if part.startswith("$") else re.sub(pattern, replacement, part) for part in parts)
 
 
 def _is_valid_mathtext(text: str) -> bool:
+    """Whether matplotlib can typeset each line."""
     if "$" not in text:
         return True
     from matplotlib.mathtext import MathTextParser
@@ -76,7 +78,7 @@ def wrap_mathtext(text: str, width: int) -> str:
 
 
 def fill_lines(pieces: list[str], width: int) -> list[str]:
-    """Return the words in lines of at most about ``width`` visible characters; a longer word has a line of its own."""
+    """Return the pieces in lines of at most about ``width`` visible characters; a longer piece has a line of its own."""
     lines = [""]
     for piece in pieces:
         if lines[-1] and visible_length(lines[-1]) + 1 + visible_length(piece) > width:

@@ -52,26 +52,26 @@ class Columns:
     @classmethod
     def of(cls, layout: Layout, tallies: Mapping[Key, Tally]) -> Columns:
         """Return the tallies of some points as columns, in their order."""
-        some = tallies.values()
+        rows = tallies.values()
         counts = {
-            c.name: integer_array([t.counts[c.name] for t in some]).reshape(len(some), *[c.bins] * bool(c.bins))
+            c.name: integer_array([t.counts[c.name] for t in rows]).reshape(len(rows), *[c.bins] * bool(c.bins))
             for c in layout.counters
         }
-        maxima = {e.name: np.array([t.maxima[e.name] for t in some], np.int64).reshape(-1, 2) for e in layout.maxima}
-        ranges = [(i, *r) for i, t in enumerate(some) for r in t.ranges]
+        maxima = {e.name: np.array([t.maxima[e.name] for t in rows], np.int64).reshape(-1, 2) for e in layout.maxima}
+        ranges = [(i, *r) for i, t in enumerate(rows) for r in t.ranges]
         return cls(list(tallies), np.array(ranges, np.int64).reshape(-1, 3), counts, maxima)
 
     @classmethod
     def total(cls, parts: Sequence[Columns]) -> Columns:
         """Return counters and maxima of all parts together, without their trials; at least one part."""
-        places = {key: i for i, key in enumerate(dict.fromkeys(key for part in parts for key in part.keys))}
-        at = np.array([places[key] for part in parts for key in part.keys], np.int64)
+        index = {key: i for i, key in enumerate(dict.fromkeys(key for part in parts for key in part.keys))}
+        point = np.array([index[key] for part in parts for key in part.keys], np.int64)
         counts, maxima = parts[0].counts, parts[0].maxima
         return cls(
-            list(places),
+            list(index),
             np.empty((0, 3), np.int64),
-            {name: _sum_columns([part.counts[name] for part in parts], at, len(places)) for name in counts},
-            {name: _find_maxima(np.concatenate([part.maxima[name] for part in parts]), at) for name in maxima},
+            {name: _sum_columns([part.counts[name] for part in parts], point, len(index)) for name in counts},
+            {name: _find_maxima(np.concatenate([part.maxima[name] for part in parts]), point) for name in maxima},
         )
 
     @property
@@ -90,17 +90,19 @@ class Columns:
 
     def tallies(self) -> dict[Key, Tally]:
         """Return the tally of each point."""
-        counts, maxima = (
-            {
-                name: list(map(tuple, column.tolist())) if column.ndim > 1 else column.tolist()
-                for name, column in of.items()
-            }
-            for of in (self.counts, self.maxima)
-        )
+        counts, maxima = _list_rows(self.counts), _list_rows(self.maxima)
         return {
             key: Tally(ranges, {name: c[i] for name, c in counts.items()}, {name: e[i] for name, e in maxima.items()})
             for i, (key, ranges) in enumerate(zip(self.keys, self.ranges_of_points(), strict=True))
         }
+
+
+def _list_rows(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return each column as a list with a number, or a tuple of numbers, per point."""
+    return {
+        name: list(map(tuple, column.tolist())) if column.ndim > 1 else column.tolist()
+        for name, column in columns.items()
+    }
 
 
 def integer_array(values: Sequence[Any]) -> Any:
@@ -111,21 +113,21 @@ def integer_array(values: Sequence[Any]) -> Any:
         return np.array(values, object)
 
 
-def _sum_columns(columns: Sequence[Any], at: Any, points: int) -> Any:
-    """Return the exact sums of columns by point; ``at`` is the point of each number, at most once per column."""
+def _sum_columns(columns: Sequence[Any], point: Any, points: int) -> Any:
+    """Return the exact sums of columns by point; ``point`` is that of each number, each at most once per column."""
     numbers = np.concatenate(columns)
-    most = 2**63 // len(columns)
+    most = 2**63 // len(columns)  # one smaller number per column has a sum of 64 bits
     if numbers.size and not -most < numbers.min() <= numbers.max() < most:
         numbers = numbers.astype(object)
     out = np.zeros((points, *numbers.shape[1:]), numbers.dtype)
-    np.add.at(out, at, numbers)
+    np.add.at(out, point, numbers)
     return out
 
 
-def _find_maxima(pairs: Any, at: Any) -> Any:
+def _find_maxima(pairs: Any, point: Any) -> Any:
     """Return for each point the largest of its values with the smallest trial that attains it."""
-    order = np.lexsort((-pairs[:, 1], pairs[:, 0], at))
-    return pairs[order[np.diff(at[order], append=-1) != 0]]
+    order = np.lexsort((-pairs[:, 1], pairs[:, 0], point))
+    return pairs[order[np.diff(point[order], append=-1) != 0]]  # the last pair of each point
 
 
 def range_order(ranges: Any) -> Any:
@@ -179,13 +181,13 @@ class Identity:
         total = hashlib.sha256(f'{self._before}"points":['.encode())
         ranges = columns.ranges_of_points()
         counted = [(i, point) for i, point in self._points if ranges[i]]
-        for at in range(0, len(counted), _POINTS_PER_CHUNK):
-            some = counted[at : at + _POINTS_PER_CHUNK]
+        for begin in range(0, len(counted), _POINTS_PER_CHUNK):
+            chunk = counted[begin : begin + _POINTS_PER_CHUNK]
             values: list[Any] = []
-            for (i, point), numbers in zip(some, rows[[i for i, _ in some]].tolist(), strict=True):
+            for (i, point), numbers in zip(chunk, rows[[i for i, _ in chunk]].tolist(), strict=True):
                 values += numbers
                 values += point, ",".join([f"[{first},{stop}]" for first, stop in ranges[i]])
-            text = ",".join([self._pattern] * len(some)) % tuple(values)
-            total.update(f"{',' * bool(at)}{text}".encode())
+            text = ",".join([self._pattern] * len(chunk)) % tuple(values)
+            total.update(f"{',' * bool(begin)}{text}".encode())
         total.update(f"]{self._after}".encode())
         return total.hexdigest()

@@ -17,13 +17,12 @@ class Comparison:
     """The comparison of two results; points are text, ``n=10,f=5``."""
 
     only_one: tuple[str, ...]  #: points of the first results only
-    only_other: tuple[str, ...]
+    only_other: tuple[str, ...]  #: points of the second results only
     same: tuple[str, ...]  #: points at which both have the same trials with the same counts
     broken: tuple[str, ...]  #: points at which both have the same trials with different counts
     compared: int  #: number of pairs of estimates, at all other common points, that both have an interval
-    differing: tuple[
-        tuple[str, str, Estimate, Estimate], ...
-    ]  #: those pairs whose intervals do not overlap, with point and statistic
+    #: those pairs whose intervals do not overlap, with point and statistic
+    differing: tuple[tuple[str, str, Estimate, Estimate], ...]
 
     @property
     def differ(self) -> bool:
@@ -43,20 +42,21 @@ def compare_results(one: Results, other: Results) -> Comparison:
     if (mine.name, [a.name for a in mine.axes]) != (theirs.name, [a.name for a in theirs.axes]):
         raise StudyMismatchError(f"only files of one study can be compared, got {mine.name} and {theirs.name}")
     heads = [part._head() for part in (one, other)]
-    keys = [set(one.tallies), set(other.tallies)]
+    my_keys, their_keys = set(one.tallies), set(other.tallies)
 
     def format_points(results: Results, chosen: set[Key]) -> tuple[str, ...]:
         return tuple(point_text(results.point(key)) for key in sorted(chosen, key=results.study.order))
 
-    both = keys[0] & keys[1]
-    shared = {key for key in both if heads[0] == heads[1] and one.tallies[key].ranges == other.tallies[key].ranges}
-    equal = {key for key in shared if one.tallies[key] == other.tallies[key]}
-    pairs = [pair for key in sorted(both - shared, key=one.study.order) for pair in _estimate_pairs(one, other, key)]
+    common = my_keys & their_keys
+    repeated = {key for key in common if heads[0] == heads[1] and one.tallies[key].ranges == other.tallies[key].ranges}
+    equal = {key for key in repeated if one.tallies[key] == other.tallies[key]}
+    compared = sorted(common - repeated, key=one.study.order)
+    pairs = [pair for key in compared for pair in _estimate_pairs(one, other, key)]
     return Comparison(
-        format_points(one, keys[0] - keys[1]),
-        format_points(other, keys[1] - keys[0]),
+        format_points(one, my_keys - their_keys),
+        format_points(other, their_keys - my_keys),
         format_points(one, equal),
-        format_points(one, shared - equal),
+        format_points(one, repeated - equal),
         len(pairs),
         tuple((at, name, a, b) for at, name, a, b in pairs if a.low > b.high or b.low > a.high),
     )
@@ -64,13 +64,13 @@ def compare_results(one: Results, other: Results) -> Comparison:
 
 def _estimate_pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, Estimate, Estimate]]:
     """Yield the pairs of estimates at a point that both have an interval, with the point and the statistic's label."""
-    at = one.point(key)
-    theirs = {s.name for s in other.study.statistics}
+    point = one.point(key)
+    their_names = {s.name for s in other.study.statistics}
     for statistic in one.study.statistics:
-        if statistic.name not in theirs:
+        if statistic.name not in their_names:
             continue
-        others = dict(other.labelled_estimates(other.study.statistic(statistic.name), at))
-        for label, a in one.labelled_estimates(statistic, at):
+        others = dict(other.labelled_estimates(other.study.statistic(statistic.name), point))
+        for label, a in one.labelled_estimates(statistic, point):
             b = others.get(label, UNDEFINED)
             if a.half_width >= 0 and b.half_width >= 0:  # neither is NaN
-                yield point_text(at), label, a, b
+                yield point_text(point), label, a, b

@@ -56,6 +56,9 @@ _NUMBA_SETTINGS = {
     "OPT": (r"[0-3]|max", "0, 1, 2, 3 or max"),
 }
 
+#: Settings of the processor to compile for.
+_TARGET = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+
 
 def check_numba_settings() -> None:
     """Raise ParameterError if a variable of the environment has a value at which Numba fails or LLVM ends the process."""
@@ -73,10 +76,6 @@ def check_numba_settings() -> None:
         raise ParameterError(
             f"{' and '.join(target)} must be known to LLVM and fit this machine, got {shown} ({reason})"
         )
-
-
-#: Settings of the processor to compile for.
-_TARGET = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 
 
 @functools.cache

@@ -99,6 +99,7 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
 
 
 def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
+    """Write one text, a column of texts or an array of numbers, in the form that all known readers take."""
     import h5py
 
     # ASCII, of fixed length: Octave reads no other text.  The NUL at its end: netCDF 4.9.0 reads beyond a text without one
@@ -135,6 +136,7 @@ def _open_temporary(path: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _create_locked_temporary(path: Path) -> tuple[Path, int]:
+    """Return the name and the handle of a new temporary file, locked if the file system has locks.  Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         name = hidden_sibling(path, f"tmp.{secrets.token_hex(8)}")
@@ -198,6 +200,7 @@ def remove_stale(path: Path) -> None:
 
 
 def _remove_if_stale(temporary: Path) -> None:
+    """Delete one file of ``remove_stale`` unless its writer may live.  Raises OSError."""
     handle = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(handle)
@@ -220,6 +223,7 @@ def check_writable(path: Path) -> None:
 
 
 def _write_all(handle: int, *parts: bytes | memoryview) -> None:
+    """Write all bytes, also if the system takes only some of them at a time.  Raises OSError."""
     for part in parts:
         rest = memoryview(part)
         while rest:
@@ -264,6 +268,7 @@ def replace_file(path: Path, *parts: bytes | memoryview) -> None:
 
 
 def _write_and_rename(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a temporary file, sync it, and give it the name ``path``.  Raises OSError."""
     with _open_temporary(path) as (temporary, handle):
         _write_all(handle, *parts)
         os.fsync(handle)

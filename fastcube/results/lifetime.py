@@ -20,22 +20,24 @@ from ..errors import ParameterError, as_number, short_repr
 from ..kernels.survival.layout import failures_per_bin
 from ..measure.estimate import UNDEFINED, Estimate
 from .reliability import (
+    BISECTIONS,
     Curve,
     Floats,
     chernoff_interval,
     connectivity,
-    count_components,
+    count_fallible,
     is_curve,
     read_curve,
     weigh_failures,
 )
 from .results import Results
 
-#: Nodes of the quadrature for an order statistic, in standard deviations of its logit, and their distance.
-_NODES = np.arange(-96, 97) / 4
+#: Places of the quadrature for an order statistic, in standard deviations of its logit, and their distance.
+_DISTANCE = 0.25
+_PLACES = np.arange(-96, 97) * _DISTANCE
 
-#: Nodes of the coarser rule that bounds the error: twice the distance, and tails cut at 20 standard deviations.
-_COARSE = (_NODES % 0.5 == 0) & (np.abs(_NODES) <= 20)
+#: Which places the coarser rule has, which bounds the error: twice the distance, and tails cut at 20 standard deviations.
+_IS_COARSE = (_PLACES % (2 * _DISTANCE) == 0) & (np.abs(_PLACES) <= 20)
 
 #: Largest error of a mean, as a fraction of its interval's half-width, or of an exact mean.
 _SLACK, _SLACK_EXACT = 0.1, 1e-6
@@ -46,21 +48,22 @@ class Lifetime:
     """The time of a network's first disconnection; from :func:`fastcube.lifetime`."""
 
     curve: Curve  #: P(K > f) at f = 0 .. M; falling
-    distribution: Any
+    distribution: Any  #: of one life, frozen, of scipy.stats
 
     @functools.cached_property
     def mean(self) -> Estimate:
         """The mean, with an interval that holds for any number of orders and includes the error of the integration.
 
-        It is NaN if the largest lives have no finite mean, or if that error can be more than a tenth of the interval.
+        It is NaN if the largest lives have no finite mean, or if that error can be more than a tenth of the interval's
+        half-width, or than a millionth of an exact mean.
         """
         failures = np.arange(1, len(self.curve.low))
-        steps = np.logical_or.reduce([np.diff(x) != 0 for x in self.curve[:4]])
-        k = failures[steps]
-        expected, errors = _mean_order_statistics(self.distribution, k, len(failures))
+        is_step = np.logical_or.reduce([np.diff(x) != 0 for x in self.curve[:4]])
+        steps = failures[is_step]  # the numbers of failures that can be the first to disconnect the survivors
+        expected, errors = _mean_order_statistics(self.distribution, steps, len(failures))
         weights = np.zeros(len(self.curve.low))
-        weights[np.append(0, k[:-1])] = np.diff(expected, prepend=0.0)
-        fractions = [-np.diff(x)[steps] for x in (self.curve.low, self.curve.high)]
+        weights[np.append(0, steps[:-1])] = np.diff(expected, prepend=0.0)
+        fractions = [-np.diff(x)[is_step] for x in (self.curve.low, self.curve.high)]
         spread, error = 0.0, 0.0
         for fraction in fractions:
             mean = math.fsum(fraction * expected)
@@ -85,15 +88,16 @@ class Lifetime:
         if q is None or not 0 < q < 1:
             raise ParameterError(f"quantile must be a number in (0, 1), got {short_repr(fraction)}")
         curve = self.curve
-        certain = bool((curve.least == curve.most).all())
+        is_exact = bool((curve.least == curve.most).all())
 
-        def limit(side: int) -> Callable[[float], float]:
-            return lambda mean: mean if certain else chernoff_interval(mean, curve.trials)[side]
+        def make_limit(side: int) -> Callable[[float], float]:
+            return lambda mean: mean if is_exact else chernoff_interval(mean, curve.trials)[side]
 
-        middle = (curve.low + curve.high) / 2
-        ways = (middle, lambda mean: mean), (curve.low, limit(0)), (curve.high, limit(1))
-        value, low, high = (float(self.distribution.ppf(_solve_rate(above, change, 1 - q))) for above, change in ways)
-        return Estimate(value, math.nan, low, high)
+        def solve_time(values: Floats, change: Callable[[float], float]) -> float:
+            return float(self.distribution.ppf(_solve_rate(values, change, 1 - q)))
+
+        value = solve_time((curve.low + curve.high) / 2, lambda mean: mean)
+        return Estimate(value, math.nan, solve_time(curve.low, make_limit(0)), solve_time(curve.high, make_limit(1)))
 
 
 def lifetime(results: Results | Iterable[float | Fraction], distribution: Any) -> Lifetime:
@@ -164,11 +168,12 @@ def _read_first(results: Results) -> Curve:
         )
     (point, tally), name = done[0], str(done[0][0]["network"])
     what, n = str(point["failing"]), int(point["n"])
-    many = count_components(name, what, n)
-    f, width = np.arange(many + 1), failures_per_bin(many)
+    fallible = count_fallible(name, what, n)
+    f, width = np.arange(fallible + 1), failures_per_bin(fallible)
     reached = np.append(np.cumsum(tally.counts["disconnected_bins"][::-1])[::-1] / tally.trials, np.zeros(2))
     least = (f < connectivity(name, n, what)).astype(float)
-    most = (f < (many if what == "nodes" else many - (1 << n) + 2)).astype(float)
+    # the last survivor is one node; of links, 2^n - 1 must stay for a spanning tree
+    most = (f < (fallible if what == "nodes" else fallible - (1 << n) + 2)).astype(float)
     low, high = np.maximum(reached[f // width + 1], least), np.minimum(reached[(f + 1) // width], most)
     return Curve(least, most, low, high, np.sqrt(low * (1 - low)), tally.trials, False)
 
@@ -176,27 +181,27 @@ def _read_first(results: Results) -> Curve:
 def _solve_rate(values: Floats, change: Callable[[float], float], level: float) -> float:
     """Return the failure rate at which ``change`` of the mean of ``values`` falls to ``level``."""
     low, high = 0.0, 1.0
-    for _ in range(60):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         mean = min(math.fsum(weigh_failures(len(values) - 1, middle) * values), 1.0)
         low, high = (middle, high) if change(mean) > level else (low, middle)
     return (low + high) / 2
 
 
-def _mean_order_statistics(distribution: Any, k: Any, many: int) -> tuple[Floats, Floats]:
-    """Return the expected k-th smallest of ``many`` lives, for many k, and bounds of the errors.
+def _mean_order_statistics(distribution: Any, k: Any, lives: int) -> tuple[Floats, Floats]:
+    """Return the expected k-th smallest of so many ``lives``, for an array of k, and bounds of the errors.
 
-    F of it has a beta distribution, whose logit has a smooth density with exponential tails, so the trapezoidal rule converges
-    exponentially if the distribution is smooth.
+    F of this life has a beta distribution, whose logit has a smooth density with exponential tails, so the trapezoidal rule
+    converges exponentially if the distribution is smooth.
     """
     from scipy.special import betaln, digamma, log_expit, polygamma
 
-    a, b = k[:, None].astype(float), (many + 1 - k)[:, None].astype(float)
+    a, b = k[:, None].astype(float), (lives + 1 - k)[:, None].astype(float)
     scale = np.sqrt(polygamma(1, a) + polygamma(1, b))
-    x = digamma(a) - digamma(b) + scale * _NODES
+    x = digamma(a) - digamma(b) + scale * _PLACES
     density = scale * np.exp(a * log_expit(x) + b * log_expit(-x) - betaln(a, b))
     with np.errstate(all="ignore"):
-        lives = np.where(x < 0, distribution.ppf(np.exp(log_expit(x))), distribution.isf(np.exp(log_expit(-x))))
-        terms = np.where(density > 0, density * lives, 0.0)
-        fine, coarse = terms.sum(axis=1) / 4, terms[:, _COARSE].sum(axis=1) / 2
+        times = np.where(x < 0, distribution.ppf(np.exp(log_expit(x))), distribution.isf(np.exp(log_expit(-x))))
+        terms = np.where(density > 0, density * times, 0.0)
+        fine, coarse = terms.sum(axis=1) * _DISTANCE, terms[:, _IS_COARSE].sum(axis=1) * (2 * _DISTANCE)
         return fine, np.abs(fine - coarse)

@@ -29,14 +29,14 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 _OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def hidden_sibling(path: Path, what: str) -> Path:
-    """Return the name of a hidden file next to ``path``; a hash keeps it short, because names have at most 255 bytes."""
-    return path.parent / f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}"
+def hidden_sibling(path: Path, ending: str) -> Path:
+    """Return the name of a hidden file next to ``path``; a hash in place of its name keeps it below the limit of 255 bytes."""
+    return path.parent / f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{ending}"
 
 
 @contextlib.contextmanager
 def hold_lock(path: Path, patience: float = LOCK_TIMEOUT, kind: str = "lock", group: str = "") -> Iterator[None]:
-    """Hold the lock of ``path``, or a lock of another kind, signed with a ``group`` of processes.
+    """Hold the lock of ``path``, or a lock of another ``kind``, the ending of its file; ``group`` is added to the signature.
 
     Raises OSError if the folder is not writable, PermissionError if another user's lock file cannot be opened, and TimeoutError
     after ``patience`` seconds.  The messages give the lock file's name, and the last one who held it.
@@ -64,10 +64,11 @@ def _open_lock_file(name: Path) -> int:
         except FileNotFoundError:  # the folder is not writable
             raise refused from None
         except PermissionError:
-            raise _is_unwritable(name) from None
+            raise _unwritable_error(name) from None
 
 
-def _is_unwritable(name: Path) -> PermissionError:
+def _unwritable_error(name: Path) -> PermissionError:
+    """Return the error for a lock file of another user, who does not let us open it."""
     return PermissionError(
         f"its lock {name} is closed to us: it can be removed when no run of its owner "
         f"(user {name.lstat().st_uid}) writes here"
@@ -75,6 +76,10 @@ def _is_unwritable(name: Path) -> PermissionError:
 
 
 def _acquire_lock(name: Path, patience: float) -> int:
+    """Return the handle of the lock file once its lock is ours; without a lock on a file system that has none.
+
+    Raises OSError, and TimeoutError after ``patience`` seconds.
+    """
     until = time.monotonic() + patience
     while True:
         handle = _open_lock_file(name)
@@ -85,10 +90,10 @@ def _acquire_lock(name: Path, patience: float) -> int:
             # a colleague could give the lock's name to another file of ours, which signing would empty
             if status.st_nlink > 1:
                 raise PermissionError(f"its lock {name} is a hard link")
-            ours = try_lock(handle)
+            is_ours = try_lock(handle)
             # the previous holder removes the name when it releases: the held file must still be the file of this name
             with contextlib.suppress(FileNotFoundError):
-                if ours and os.fstat(handle).st_ino == name.stat().st_ino:
+                if is_ours and os.fstat(handle).st_ino == name.stat().st_ino:
                     return handle
             signed = plain_text(os.pread(handle, 200, 0).decode(errors="replace")) or "nobody"
         except OSError as error:
@@ -96,10 +101,10 @@ def _acquire_lock(name: Path, patience: float) -> int:
                 return handle
             os.close(handle)
             if error.errno == errno.EBADF:  # on NFS a write lock needs a file opened for writing
-                raise _is_unwritable(name) from None
+                raise _unwritable_error(name) from None
             raise
         os.close(handle)
-        if not ours:
+        if not is_ours:
             if time.monotonic() >= until:
                 raise TimeoutError(f"another process is writing it (lock {name}, last signed by {signed})")
             time.sleep(0.005)

@@ -12,11 +12,10 @@ from typing import Any
 MEMORY_FILE = Path(__file__).resolve().parents[1] / "data" / "memory.json"
 
 #: Assumed memory of a study that was not measured, in MiB: more than most measured studies need.
-_UNMEASURED = {"cold": 400, "warm": 200, "worker": 32}
+_UNMEASURED = {"cold": 400, "worker": 32}
 
 #: A request is the measured memory plus a quarter, rounded up to a multiple of 64 MiB.
 _STEP, _MARGIN = 64, 1.25
-
 
 #: Address space in MiB of a run with one worker, mostly mapped libraries, and of each further worker, which is the stack and the
 #: heap of a thread; measured as VmPeak.
@@ -32,23 +31,24 @@ def check_command_space(name: str, compiles: bool) -> None:
 
 def check_address_space(workers: int) -> None:
     """Raise MemoryError if the system limits virtual memory (``ulimit -v``) to less than a run needs."""
-    more = "worker" if workers == 1 else f"workers, or {_ADDRESSES} MiB with --workers 1"
-    _check_limit(_ADDRESSES + (workers - 1) * _ADDRESSES_OF_WORKER, "a run", f" with {workers} {more}")
+    noun = "worker" if workers == 1 else f"workers, or {_ADDRESSES} MiB with --workers 1"
+    _check_limit(_ADDRESSES + (workers - 1) * _ADDRESSES_OF_WORKER, "a run", f" with {workers} {noun}")
 
 
-def _check_limit(need: int, user: str, more: str = "") -> None:
-    """Raise MemoryError if fewer MiB may be mapped.
+def _check_limit(need: int, user: str, remark: str = "") -> None:
+    """Raise MemoryError if fewer than ``need`` MiB may be mapped; the message names the ``user``, and ends with ``remark``.
 
     Beyond such a limit libraries abort the process, or wait for ever, while they are loaded.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < need << 20:
         raise MemoryError(
-            f"virtual memory is limited to {limit >> 20} MiB (ulimit -v), and {user} needs {need} MiB{more}"
+            f"virtual memory is limited to {limit >> 20} MiB (ulimit -v), and {user} needs {need} MiB{remark}"
         )
 
 
 def _measured_studies() -> dict[str, Any]:
+    """Return the MiB of each study: with an empty cache (cold), a full one (warm), and of each further worker."""
     return json.loads(MEMORY_FILE.read_text())["studies"]  # type: ignore[no-any-return]
 
 

@@ -18,14 +18,29 @@ from .results import Results
 from .size import check_size
 
 #: Largest numbers of files, and of their points, that wait before they are added; their HDF5 images stay in memory.
-_FILES, _POINTS = 64, 2**14
+_MOST_WAITING_FILES, _MOST_WAITING_POINTS = 64, 2**14
 
 #: A function that extracts, from a file's name and contents, the data to keep once its counts have been added.
 ExtractFunction = Callable[[str | Path, FileContents], Any]
 
 
 class RunningSum:
-    """The sum of results of disjoint trials, added one by one; of each file only ranges, name and ``keep``'s value stay."""
+    """The sum of results of disjoint trials, added one by one; of each file only ranges, name and ``keep``'s value stay.
+
+    Parameters
+    ----------
+    name : path
+        The file with which all files are compared.
+    first : FileContents
+        Its contents.
+    keep : ExtractFunction
+        Extracts the data to keep of each file.
+
+    Attributes
+    ----------
+    kept : list
+        The values of ``keep``, in the order of the files.
+    """
 
     def __init__(self, name: str | Path, first: FileContents, keep: ExtractFunction) -> None:
         self._name, self._first, self._keep = str(name), first.about, keep
@@ -50,7 +65,10 @@ class RunningSum:
         self._names.append(str(name))
         self._ranges.append((columns.keys, columns.ranges))
         self._columns.append(columns)
-        if len(self._columns) > _FILES or sum(len(waiting.keys) for waiting in self._columns[1:]) >= _POINTS:
+        if (
+            len(self._columns) > _MOST_WAITING_FILES
+            or sum(len(waiting.keys) for waiting in self._columns[1:]) >= _MOST_WAITING_POINTS
+        ):
             self._columns = [Columns.total(self._columns)]
 
     def join(self, other: RunningSum) -> None:
@@ -63,22 +81,24 @@ class RunningSum:
 
     def total(self) -> Results:
         """Return the total.  Raises TrialOverlapError, or ParameterError for more points or ranges than a file can hold."""
-        one, columns = self._first, Columns.total(self._columns)
-        places = {key: i for i, key in enumerate(columns.keys)}
-        of_files = [np.array([places[key] for key in keys], np.int64)[rows[:, 0]] for keys, rows in self._ranges]
-        rows = np.column_stack([np.concatenate(of_files), np.concatenate([rows[:, 1:] for _, rows in self._ranges])])
+        first, columns = self._first, Columns.total(self._columns)
+        index = {key: i for i, key in enumerate(columns.keys)}
+        points = [
+            np.array([index[key] for key in keys], np.int64)[rows[:, 0]] for keys, rows in self._ranges
+        ]  # by file
+        rows = np.column_stack([np.concatenate(points), np.concatenate([rows[:, 1:] for _, rows in self._ranges])])
         order = range_order(rows)
         rows = rows[order]
         for at in find_overlaps(rows)[:1]:
-            files = np.repeat(np.arange(len(of_files)), [len(of_file) for of_file in of_files])
-            mine, theirs = (self._names[i] for i in files[order[at : at + 2]])
-            where = point_text(one.point(columns.keys[rows[at, 0]]))
-            both = f"{rows[at + 1, 1]}..{rows[at : at + 2, 2].min() - 1}"
-            raise TrialOverlapError(f"{mine} and {theirs} overlap at {where}: trials {both} are in both")
+            files = np.repeat(np.arange(len(points)), [len(points_of_file) for points_of_file in points])
+            name, other_name = (self._names[i] for i in files[order[at : at + 2]])
+            where = point_text(first.point(columns.keys[rows[at, 0]]))
+            overlap = f"{rows[at + 1, 1]}..{rows[at : at + 2, 2].min() - 1}"
+            raise TrialOverlapError(f"{name} and {other_name} overlap at {where}: trials {overlap} are in both")
         study, ranges = join_measures(self._studies), merge_touching_ranges(rows)
         check_size(study, columns.keys, len(ranges))
         return Results(
-            study, one.seed, replace(columns, ranges=ranges).tallies(), one.goal.without_shard(), grid=one.grid
+            study, first.seed, replace(columns, ranges=ranges).tallies(), first.goal.without_shard(), grid=first.grid
         )
 
 

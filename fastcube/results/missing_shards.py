@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..measure.goal import MOST_SHARDS
 from ..measure.tally import fuse_ranges, missing_trials
@@ -12,6 +12,14 @@ from .results import Results
 
 #: Most times that a shard is asked whether it has a trial, where shards outnumber trials; after these, all count as having one.
 _MOST_STEPS = 4 * MOST_SHARDS
+
+
+class IncompleteShards(NamedTuple):
+    """The shards of a partition that lack trials."""
+
+    total: int  #: number of all shards
+    again: list[int]  #: the shards with missing trials, ascending
+    missing: int  #: number of missing trials
 
 
 def array_list(tasks: Sequence[int]) -> str:
@@ -26,7 +34,7 @@ def tasks_of_shards(shards: Sequence[int], tasks: int) -> list[int]:
 
 
 def resubmission_text(shards: Sequence[int], count: int, tasks: int | None = None) -> str:
-    """Return the advice which tasks of a job array to submit again, for ``tasks`` tasks or one per shard."""
+    """Return the advice which tasks to submit again for these of ``count`` shards, in an array of ``tasks`` or one per shard."""
     if tasks is None or tasks == count:
         return f"resubmit: --array={array_list(shards)} (of {count} shards, one per task)"
     again = array_list(tasks_of_shards(shards, tasks))
@@ -57,8 +65,8 @@ def _shard_count(part: Results) -> int:
     return part.goal.shard[1] if part.goal.shard else max(map(_shard_total, _merged_files(part.history)), default=0)
 
 
-def incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int], int] | None:
-    """Return the number of shards, the shards with missing trials, and the number of these trials; None without shards.
+def incomplete_shards(parts: Sequence[Results], whole: Results) -> IncompleteShards | None:
+    """Return the shards with missing trials, given the results of all files and their sum; None if no file comes from shards.
 
     Only ranges of trials count, so merged files and shards of a coarser partition are recognised by their content.
     """
@@ -71,37 +79,36 @@ def incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, li
     if not goals:
         return None
     _, count, at = max(goals)
-    most = parts[at].goal
-    lacking = 0
+    goal = parts[at].goal  # of most trials
+    missing = 0
     gaps: dict[int, set[tuple[int, int]]] = {}  # by number of trials, since points often lack the same trials
     for point, tally in whole:
-        trials = most.trials_at(point)
+        trials = goal.trials_at(point)
         for first, stop in missing_trials(tally.ranges, 0, trials):
-            lacking += stop - first
+            missing += stop - first
             gaps.setdefault(trials, set()).add((first, stop))
-    touched: list[tuple[int, int]] = []
-    alone: set[int] = set()
+    ranges: list[tuple[int, int]] = []  # of shards that lack trials, with overlaps
+    single_shards: set[int] = set()  # further ones, where some shards between them have no trial
     steps = 0
-    for trials, some in gaps.items():
-        for first, stop in some:
+    for trials, gaps_of_points in gaps.items():
+        for first, stop in gaps_of_points:
             low, high = ((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1
             if trials >= count or steps > _MOST_STEPS:
-                touched.append((low, high))
+                ranges.append((low, high))
             else:
                 steps += high - low
-                alone.update(i for i in range(low, high) if trials * i // count < trials * (i + 1) // count)
+                single_shards.update(i for i in range(low, high) if trials * i // count < trials * (i + 1) // count)
     again: list[int] = []
-    reached = 0
-    for low, high in sorted([*touched, *((i, i + 1) for i in alone)]):
-        again += range(max(low, reached), high)
-        reached = max(reached, high)
-    return count, again, lacking
+    listed = 0  # all shards below this number are listed, or lack nothing
+    for low, high in sorted([*ranges, *((i, i + 1) for i in single_shards)]):
+        again += range(max(low, listed), high)
+        listed = max(listed, high)
+    return IncompleteShards(count, again, missing)
 
 
 def missing_shards_text(results: Results) -> str:
     """Return a text on missing shards and trials; empty if none are missing or the results are not from shards."""
     found = incomplete_shards([results], results)
-    if found is None or not found[1]:
+    if found is None or not found.again:
         return ""
-    count, again, lacking = found
-    return f"trials missing: {lacking:,}; {resubmission_text(again, count)}"
+    return f"trials missing: {found.missing:,}; {resubmission_text(found.again, found.total)}"

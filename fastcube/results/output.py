@@ -57,6 +57,7 @@ class OutputFile:
         self._seen = self._signature()
 
     def _signature(self) -> tuple[int, int, int] | None:
+        """Return inode, time of change and size, which change whenever a process replaces the file; None without a file."""
         with contextlib.suppress(OSError):
             status = self.path.stat()
             return status.st_ino, status.st_mtime_ns, status.st_size
@@ -105,12 +106,14 @@ class OutputFile:
             raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
         except Exception as error:  # whatever the error, the results must be saved somewhere
             if isinstance(error, MemoryError):
-                why = "not enough memory"
+                reason = "not enough memory"
             elif isinstance(error, OSError):
-                why = error_reason(error)
+                reason = error_reason(error)
             else:
-                why = f"{type(error).__name__}: {plain_text(str(error))}"
-            raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
+                reason = f"{type(error).__name__}: {plain_text(str(error))}"
+            raise ResultFileError(
+                f"{self.path} cannot be written: {reason}; {self._rescue_results(results)}"
+            ) from error
 
     @contextlib.contextmanager
     def claim(self, group: str) -> Iterator[None]:
@@ -140,6 +143,7 @@ class OutputFile:
         return False
 
     def _rescue_results(self, results: Results) -> str:
+        """Save the results at the first place that takes them, and return a text that names it."""
         for place in self._rescue_paths():
             try:
                 results.save(place)
@@ -158,12 +162,12 @@ class OutputFile:
         if self._rescued is not None:
             yield self._rescued
         stem, suffix = self.path.stem, self.path.suffix
-        tried = set()
+        tried_folders = set()
         for named in (str(self.path.parent), f"/proc/self/fd/{self._folder}", ".", tempfile.gettempdir()):
             with contextlib.suppress(OSError):  # the folder was removed, or is not writable
                 folder = Path(named).resolve(strict=True)
-                if folder not in tried:
-                    tried.add(folder)
+                if folder not in tried_folders:
+                    tried_folders.add(folder)
                     names = (_rescue_name(folder, stem, i, suffix) for i in count())
                     yield next(name for name in names if _reserve_name(name, self.path))
 

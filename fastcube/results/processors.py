@@ -14,7 +14,7 @@ from .environment import read_count
 def processor_limits(root: Path = Path("/")) -> dict[str, int]:
     """Return the numbers of processors by the limit that sets them; limits that are not set are left out.
 
-    ``root`` is the folder that contains ``proc``.  Raises ParameterError if ``SLURM_CPUS_PER_TASK`` is not a number.
+    ``root`` is the folder that contains ``proc``.  Raises ParameterError unless ``SLURM_CPUS_PER_TASK`` is a positive integer.
     """
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limits = {"affinity mask": mask}

@@ -18,6 +18,7 @@ from typing import Any
 from .processors import processor_limits
 from .sources import PACKAGE
 
+#: Distributions whose versions are stored with each result.
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
 
 #: File names of the program when it is called by its name or as a module.
@@ -85,7 +86,10 @@ def remove_force(arguments: Sequence[str]) -> list[str]:
 
 
 def _command_line() -> list[str]:
-    """Return the command line as typed, but without folders of this machine; `status` prints it again."""
+    """Return the command line of this process without folders of this machine.
+
+    The arguments of fastcube itself stay as typed, except ``--force``, because `status` prints the command to repeat it.
+    """
     named = [_strip_folder(word) for word in sys.argv]
     return named[:1] + remove_force(sys.argv[1:]) if named and named[0] in PROGRAMS else named
 

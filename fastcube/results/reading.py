@@ -151,20 +151,23 @@ class Reader:
                 ) from error
 
     def _read(self, path: Path, file: Any, image: bytes) -> FileContents:
+        """Return the contents of an open file, by the header and the locations of an earlier file if they fit."""
         group, known = open_subgroup(file, RAW), self._known
         ranges = Arrays(group, image).read_stored("ranges", "i", 2, MOST_NUMBERS)
         if known is not None:
             with contextlib.suppress(Exception):  # another layout or damage: the full reading below decides
                 raw = Arrays(group, image, known.places.get(len(ranges)))
-                if known.is_same_header(file, raw, len(ranges)) and (part := known.part(file, raw, ranges)):
-                    return part
+                if known.is_same_header(file, raw, len(ranges)) and (
+                    contents := known.read_contents(file, raw, ranges)
+                ):
+                    return contents
         raw = Arrays(group, image)
-        stated = _parse_header(file, raw, len(ranges))
-        part = stated.part(file, raw, ranges)
-        if part is None:
+        header = _parse_header(file, raw, len(ranges))
+        contents = header.read_contents(file, raw, ranges)
+        if contents is None:
             raise ResultFileError(f"{path} is damaged: its contents do not have the digest it states")
-        self._known = stated
-        return part
+        self._known = header
+        return contents
 
 
 def _check_format(path: Path, file: Any) -> None:
@@ -198,6 +201,7 @@ def _read_text(file: Any, name: str, most: int = 10_000) -> str:
 
 
 def _read_integer(file: Any, name: str, low: int, high: int) -> int:
+    """Return an integer attribute.  Raises ValueError if it is not in [low, high]."""
     value = np.asarray(read_attribute(file, name))
     if value.dtype.kind not in "iu" or not low <= int(value) <= high:
         raise ValueError(f"attribute {name} is no whole number in [{low}, {high}]")
@@ -218,19 +222,20 @@ def _parse_json(text: Any, name: str, kind: type) -> Any:
 class _FileHeader:
     """The checked header of a file (study, seed and points), with the data that it was made from."""
 
-    text: Any
-    points: list[tuple[str, bytes]]
-    ranges: int
-    numbers: str | None
-    axes: list[dict[str, Any]]
-    keys: list[Key]
-    rows: dict[str, Any]
-    about: Results
+    text: Any  #: description of axes, counters and statistics, as JSON
+    points: list[tuple[str, bytes]]  #: type and bytes of each axis' column
+    ranges: int  #: number of ranges of trials for which the size was checked
+    numbers: str | None  #: checksum of the statistics' numbers, None in a file of an older fastcube
+    axes: list[dict[str, Any]]  #: description of each axis
+    keys: list[Key]  #: the points
+    rows: dict[str, Any]  #: numbers of each statistic at each point
+    about: Results  #: results without counts
     identity: Identity
+    #: by number of ranges, the locations of the arrays in files of this layout
     places: dict[int, dict[str, ArrayLocation]] = field(default_factory=dict)
 
     def is_same_header(self, file: Any, raw: Arrays, ranges: int) -> bool:
-        """Whether a file has the same description, statistics' numbers and points, which the digest does not cover."""
+        """Whether a file with so many ranges has the same description, statistics' numbers and points as the checked one."""
         return (
             self.numbers is not None  # equal checksums mean equal numbers
             and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, STUDY))
@@ -238,7 +243,7 @@ class _FileHeader:
             and ranges <= self.ranges
         )
 
-    def part(self, file: Any, raw: Arrays, ranges: Any) -> FileContents | None:
+    def read_contents(self, file: Any, raw: Arrays, ranges: Any) -> FileContents | None:
         """Return the contents of a file with this header, or None if they do not have the stated digest."""
         history = _parse_json(_read_group_text(file, PROVENANCE), "json", list)
         if not all(isinstance(entry, dict) for entry in history):
@@ -252,6 +257,7 @@ class _FileHeader:
 
 
 def _read_group_text(file: Any, group: str) -> Any:
+    """Return the JSON text of a group."""
     return Arrays(open_subgroup(file, group), b"").read_stored("json", "O", 0, 1)
 
 
@@ -311,8 +317,9 @@ def _use_local_study(
 ) -> RecordedMeasure:
     """Return the measure with the local study's numbers and words, if it is installed or ran in this process and counts the same.
 
-    Raises ValueError if the file states another unit or scale, or defines a statistic at other points.  These numbers determine
-    values, and the digest does not cover them.  Bounds are taken from the local study, where better bounds may have been added.
+    Raises ValueError if a statistic that the local study describes alike has another unit or scale in the file, or is defined at
+    other points.  These numbers determine values, and the digest does not cover them.  Bounds are taken from the local study,
+    where better bounds may have been added.  A statistic that is described otherwise keeps the file's numbers, unverified.
     """
     study = registry.find_study(stated)
     if study is None:
@@ -322,24 +329,25 @@ def _use_local_study(
     for entry in data["statistics"]:  # descriptions define nothing, and a later fastcube may have better ones
         entry["description"] = mine.get(entry["name"], entry)["description"]
     axes = [
-        entry | {"description": here["description"]} for entry, here in zip(data["axes"], local["axes"], strict=True)
+        entry | {"description": my_entry["description"]}
+        for entry, my_entry in zip(data["axes"], local["axes"], strict=True)
     ]
     data, head = data | {"axes": axes}, head | {"title": study.title, "source": study.source}
     known = {entry["name"] for entry in data["statistics"] if mine.get(entry["name"]) == entry}
-    here, table = numbers_of(study, keys), dict(stated.table)
+    my_numbers, table = numbers_of(study, keys), dict(stated.table)
     for name in known:
-        for key, row in here[name].items():
+        for key, row in my_numbers[name].items():
             if not same_numbers(row, table[name][key]):
                 raise ValueError(
                     f"numbers_{name} at {point_text(dict(zip((a.name for a in stated.axes), key, strict=True)))} "
                     f"are not those of {stated.name}"
                 )
-        table[name] = here[name]
+        table[name] = my_numbers[name]
     return parse_measure(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
 def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
-    """Return the values of each axis at each point, in the axis' type; names must be in the file's own list."""
+    """Return the values of each axis at each point, in its type.  Raises ValueError for a name that the file does not list."""
     out = []
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
@@ -359,6 +367,7 @@ def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
 
 
 def _parse_keys(columns: list[Any]) -> list[Key]:
+    """Return the points.  Raises ValueError if one occurs twice, or too many have one hash value."""
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if max(Counter(map(hash, keys)).values(), default=0) > _MOST_ALIKE:
         raise ValueError("too many of its points have one hash value, which dictionaries search one by one")
@@ -368,15 +377,16 @@ def _parse_keys(columns: list[Any]) -> list[Key]:
 
 
 def _parse_numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
+    """Return the numbers of the statistic that ``entry`` describes, one row per point.  Raises ValueError."""
     rows = raw.read_stored("numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
     if rows.dtype != np.float64 or rows.shape != (points, width_of(entry)):
         raise ValueError(f"numbers_{entry['name']} is not of the points")
     return rows
 
 
-def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
+def _parse_counts(header: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
     """Return the counts at each point.  Raises ValueError if they are impossible for the number of trials."""
-    layout, points = stated.about.study.tally, len(stated.keys)
+    layout, points = header.about.study.tally, len(header.keys)
     counts: dict[str, Any] = {}
     for counter in layout.counters:
         width = counter.bins or limbs_of(counter.digits)
@@ -384,8 +394,8 @@ def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
         values = _read_integers(raw, "count_" + counter.name, shape)
         counts[counter.name] = values if counter.bins or len(shape) == 1 else _join_limbs(values)
     maxima = {e.name: _read_integers(raw, "max_" + e.name, (points, 2)) for e in layout.maxima}
-    columns = Columns(stated.keys, _parse_ranges(ranges, points), counts, maxima)
-    check_counts(stated.about.study, stated.rows, columns)
+    columns = Columns(header.keys, _parse_ranges(ranges, points), counts, maxima)
+    check_counts(header.about.study, header.rows, columns)
     return columns
 
 
@@ -397,6 +407,7 @@ def _join_limbs(values: Any) -> Any:
 
 
 def _parse_ranges(rows: Any, points: int) -> Any:
+    """Return the ranges of trials, sorted and fused.  Raises ValueError if they overlap, or are not of ``points`` points."""
     if rows.dtype != np.int64 or rows.shape[1] != 3:
         raise ValueError("ranges is no array of ranges of trials")
     rows = rows[range_order(rows)]

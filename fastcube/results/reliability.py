@@ -7,10 +7,9 @@ If a value is known (f below the proved connectivity, too few survivors or links
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -27,10 +26,11 @@ from ..errors import (
     short_repr,
     suggest_name,
 )
+from ..measure.asymptotic import NormalMean
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
 from ..measure.goal import MOST_TRIALS
 from ..measure.registry import find_study, study, study_of
-from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
+from ..measure.statistics import Difference, Mean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
 from ..networks.family import Family, find_family, network_families
@@ -50,9 +50,15 @@ _DECISION_Z = 3.0
 #: Rates at which the sign of the difference is tested.
 _RATES = [i / 400 for i in range(1, 400)]
 
+#: Fraction of a planned interval's width that numbers of failures without trials may add.
+_LEFT_OUT = 0.1
+
+#: Halvings of an interval within [0, 1] to the precision of a float, whose values near 1 have 53 bits.
+BISECTIONS = 60
+
 
 def connectivity(name: str, n: int, what: str = "nodes") -> int:
-    """Return the proved minimum number of faulty nodes, or links, that disconnect a network; 1 if no other is proved here.
+    """Return the proved minimum number of faulty nodes, or links, that disconnect a network; 1 if no larger one is proved here.
 
     It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
     for the nodes of the augmented cube at n = 3.
@@ -65,18 +71,18 @@ def connectivity(name: str, n: int, what: str = "nodes") -> int:
     return 4 if (name, n, what) == ("augmented", 3, "nodes") else family.degree(n)
 
 
-def count_components(name: str | Family, what: str, n: int) -> int:
-    """Return the number of nodes, or of links, that can fail."""
+def count_fallible(name: str | Family, what: str, n: int) -> int:
+    """Return how many nodes, or links, of a network can fail."""
     return 1 << n if what == "nodes" else find_family(name).links(n)
 
 
 class Reading(NamedTuple):
-    """A statistic at a failure rate: estimate, width that missing numbers of failures add to its interval, and proved range."""
+    """A statistic at a failure rate."""
 
     estimate: Estimate
-    gap: float
-    least: float
-    most: float
+    gap: float  #: width that missing numbers of failures add to the interval
+    least: float  #: least value that is possible
+    most: float  #: largest value that is possible
 
 
 class Strata(NamedTuple):
@@ -108,7 +114,7 @@ class Curve(NamedTuple):
     high: Floats
     deviation: Floats
     trials: int
-    is_mean: bool  #: whether the values of an order can be other than 0 and 1
+    is_mean: bool  #: whether an order can have other values than 0 and 1
 
     def read(self, p: float) -> Reading:
         """Return the mean at a failure rate."""
@@ -125,14 +131,14 @@ class Curve(NamedTuple):
         span, gap = math.fsum(weights * (self.most - self.least)), math.fsum(weights * (self.high - self.low))
         if not span:
             return Reading(Estimate(least, 0.0, least, least), 0.0, least, least)
-        both = is_mean and self.trials > 1
-        alpha = ALPHA / 2 if both else ALPHA
+        has_two_intervals = is_mean and self.trials > 1
+        alpha = ALPHA / 2 if has_two_intervals else ALPHA
         below, above = (min(max((x - least) / span, 0.0), 1.0) for x in (low, high))
         limits = (
             least + span * chernoff_interval(below, self.trials, alpha)[0],
             least + span * chernoff_interval(above, self.trials, alpha)[1],
         )
-        if both:
+        if has_two_intervals:
             width = bernstein_width(spread**2, self.trials, span, alpha)
             limits = max(limits[0], low - width), min(limits[1], high + width)
         return Reading(Estimate((low + high) / 2, spread / math.sqrt(self.trials), *limits), gap, least, most)
@@ -201,9 +207,9 @@ def reliability(
     >>> round(fc.reliability([1, 1, 4 / 6, 1, 0], 0.5).value, 6)
     0.8125
     """
-    given = [as_number(percentage_value(p)) for p in (rate if is_many(rate) else [rate])]
-    rates = [float(p) for p in given if p is not None and 0 <= p <= 1]
-    if not rates or len(rates) < len(given):
+    numbers = [as_number(percentage_value(p)) for p in (rate if is_many(rate) else [rate])]
+    rates = [float(p) for p in numbers if p is not None and 0 <= p <= 1]
+    if not rates or len(rates) < len(numbers):
         raise ParameterError(f"rate must be a number in [0, 1], or several, got {short_repr(rate)}")
     curve = read_curve(results, stat, against)
     estimates = [curve.read(p).estimate for p in rates]
@@ -244,13 +250,13 @@ def make_rate_dataset(stat: str, rates: Sequence[float], estimates: Sequence[Est
     return xarray.Dataset(data, {"rate": list(rates)})
 
 
-def weigh_failures(many: int, p: float) -> Floats:
-    """Return the probabilities that 0 .. ``many`` nodes or links fail."""
+def weigh_failures(count: int, p: float) -> Floats:
+    """Return the probabilities that 0 .. ``count`` of so many nodes or links fail, each independently at rate p."""
     from scipy.special import gammaln, xlog1py, xlogy  # not at the top: takes 0.1 s, and no other command needs it
 
-    f = np.arange(many + 1)
-    ways = gammaln(many + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
-    weights: Floats = np.exp(ways + xlogy(f, p) + xlog1py(f[::-1], -p))
+    f = np.arange(count + 1)
+    log_sets = gammaln(count + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
+    weights: Floats = np.exp(log_sets + xlogy(f, p) + xlog1py(f[::-1], -p))
     return weights / math.fsum(weights)  # logarithms of large factorials are rounded
 
 
@@ -261,22 +267,22 @@ def is_curve(results: Results) -> bool:
 
 def _find_number(measure: Measure, name: str) -> Number:
     """Return a statistic that depends on the faults alone.  Raises ParameterError for another."""
-    fitting = {
+    by_name = {
         s.name: s
         for s in (find_study(measure) or measure).statistics
         if s.condition is None and isinstance(s, (Proportion, Mean, NormalMean)) and not isinstance(s, Difference)
     }
-    if name not in fitting:
-        some = ", ".join(fitting) or "none"
-        raise ParameterError(f"stat must be one of {some}, got {short_repr(name)}{suggest_name(name, fitting)}")
-    return fitting[name]
+    if name not in by_name:
+        names = ", ".join(by_name) or "none"
+        raise ParameterError(f"stat must be one of {names}, got {short_repr(name)}{suggest_name(name, by_name)}")
+    return by_name[name]
 
 
 def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
-    """Return the counters, of all survival studies, of one trial that leaves components of these sizes."""
+    """Return the counters of one trial that leaves connected components of these sizes, for any survival study."""
     largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
-    lengths = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
-    lengths["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
+    quantities = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
+    quantities["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
     disconnected, none_isolated = len(sizes) > 1, 1 not in sizes
     events = {
         "connected": len(sizes) == 1,
@@ -287,30 +293,35 @@ def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
     return {
         **{name: int(x) for name, x in events.items()},
         "extra_1": int(disconnected and none_isolated),
-        **lengths,
-    } | {f"{name}_squares": x * x for name, x in lengths.items()}
+        **quantities,
+    } | {f"{name}_squares": x * x for name, x in quantities.items()}
 
 
 def _known_values(
-    statistic: Number, make_point: Any, nodes: int, many: int, sure: int, links: bool
+    statistic: Number,
+    make_point: Callable[[int], dict[str, Value]],
+    nodes: int,
+    fallible: int,
+    least_cut: int,
+    links: bool,
 ) -> dict[int, float]:
-    """Return a statistic at the numbers of failures where it is proved.
+    """Return a statistic at the numbers of failures, of ``fallible`` nodes or links, where it is proved.
 
-    Up to ``sure`` failures the survivors are connected.  Of links, too few can be left for a spanning tree.
+    With fewer than ``least_cut`` failures the survivors are connected.  Of links, too few can be left for a spanning tree.
     """
-    known = {f: [nodes if links else nodes - f] for f in range(sure)}
+    component_sizes = {f: [nodes if links else nodes - f] for f in range(least_cut)}
     if links:
-        known[many] = [1] * nodes
+        component_sizes[fallible] = [1] * nodes
     else:
-        known |= {nodes - 1: [1], nodes: []}
-    values = {f: _counts_of(sizes) for f, sizes in known.items()}
+        component_sizes |= {nodes - 1: [1], nodes: []}
+    counts = {f: _counts_of(sizes) for f, sizes in component_sizes.items()}
     if links and {"connected", "disconnected"}.issuperset(statistic.counters()):  # a spanning tree has 2^n - 1 links
-        values |= {f: {"connected": 0, "disconnected": 1} for f in range(many - nodes + 2, many)}
+        counts |= {f: {"connected": 0, "disconnected": 1} for f in range(fallible - nodes + 2, fallible)}
     if isinstance(statistic, Proportion):
-        return {f: float(statistic.count_events(counts, 1)) for f, counts in values.items()}
+        return {f: float(statistic.count_events(counted, 1)) for f, counted in counts.items()}
     return {
-        f: statistic.estimate(counts, 1, point).value if statistic.defined(point := make_point(f)) else 0.0
-        for f, counts in values.items()
+        f: statistic.estimate(counted, 1, point).value if statistic.defined(point := make_point(f)) else 0.0
+        for f, counted in counts.items()
     }
 
 
@@ -319,9 +330,9 @@ def _read_orders(results: Results, stat: str) -> Curve:
     done = [(point, tally) for point, tally in results if tally.trials]
     found = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
-        some = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
+        described = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
-            f"results must be of one network, one value of failing (nodes or links) and one n, got {some}: use results.sel"
+            f"results must be of one network, one value of failing (nodes or links) and one n, got {described}: use results.sel"
         )
     first, tally = done[0]
     for point, other in done:
@@ -331,14 +342,14 @@ def _read_orders(results: Results, stat: str) -> Curve:
                 f"at failed={first['failed']}: count the missing trials"
             )
     counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
-    family: Any = name
-    if name not in network_families() and what == "links":  # only the study's code knows the links of a user's network
+    family: Any = name  # or the Family, which only the study's code knows for a user's network
+    if name not in network_families() and what == "links":
         sample = study_of(results.study).sample
         assert sample is not None
         family = sample({**first, "failed": 0}, 0, 0).network.family
-    curve = functools.partial(_make_curve, _find_number(results.study, stat), first)
+    statistic, fallible = _find_number(results.study, stat), count_fallible(family, what, n)
     try:
-        return curve(count_components(family, what, n), counted, tally.trials)
+        return _make_curve(statistic, first, fallible, counted, tally.trials)
     except KeyError:  # a file has a statistic's bounds only at its own points
         raise ParameterError(
             f"results must have all numbers of failures, or the code of {results.study.name}, which bounds {stat} at the others"
@@ -346,17 +357,17 @@ def _read_orders(results: Results, stat: str) -> Curve:
 
 
 def _make_curve(
-    statistic: Number, where: Mapping[str, Value], many: int, counted: Mapping[int, Tally], trials: int
+    statistic: Number, where: Mapping[str, Value], fallible: int, counted: Mapping[int, Tally], trials: int
 ) -> Curve:
-    """Return the curve of a statistic for the network ``where``, from tallies by numbers of failures."""
+    """Return the curve of a statistic over 0 .. ``fallible`` failures at the network ``where``, from tallies by their number."""
     name, what, n = str(where["network"]), str(where["failing"]), int(where["n"])
 
     def make_point(f: int) -> dict[str, Value]:
         return {**where, "failed": f}
 
-    known = _known_values(statistic, make_point, 1 << n, many, connectivity(name, n, what), what == "links")
+    known = _known_values(statistic, make_point, 1 << n, fallible, connectivity(name, n, what), what == "links")
     floor, rows = getattr(statistic, "least", 0.0), []
-    for f in range(many + 1):
+    for f in range(fallible + 1):
         if f in known:
             rows.append((*(known[f],) * 4, 0.0))
             continue
@@ -380,7 +391,7 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
 
     def bound(edge: float) -> float:
         inside, outside = mean, edge
-        for _ in range(60):
+        for _ in range(BISECTIONS):
             q = (inside + outside) / 2
             if rel_entr(mean, q) + rel_entr(1 - mean, 1 - q) <= limit:
                 inside = q
@@ -403,19 +414,19 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
     found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
-        some = ", ".join(f"network={name},n={n}" for name, n in found) or "none"
+        described = ", ".join(f"network={name},n={n}" for name, n in found) or "none"
         raise ParameterError(
-            f"results must be of one network at one n without faulty links, got {some}: use results.sel"
+            f"results must be of one network at one n without faulty links, got {described}: use results.sel"
         )
     (name, n), (first, _) = found[0], done[0]
     statistic, tallies = _find_number(results.study, stat), {int(point["f"]): tally for point, tally in done}
-    sure, least = connectivity(name, n), 0.0
+    least_cut, least = connectivity(name, n), 0.0
     if paired:
         differences = {s.name: s for s in results.study.statistics if isinstance(s, PairedDifference)}
         if f"{stat}_diff" not in differences:
             raise ParameterError(f"against must be left out for {stat}, which has no difference to the hypercube")
-        difference, sure, least = differences[f"{stat}_diff"], min(sure, n), -1.0
-    known = _known_values(statistic, lambda f: {**first, "f": f}, 1 << n, 1 << n, max(sure, 1), False)
+        difference, least_cut, least = differences[f"{stat}_diff"], min(least_cut, n), -1.0
+    known = _known_values(statistic, lambda f: {**first, "f": f}, 1 << n, 1 << n, max(least_cut, 1), False)
     rows = []
     for f in range((1 << n) + 1):
         if f in known:
@@ -425,7 +436,8 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
         else:
             counts, trials = tallies[f].counts, tallies[f].trials
             events = counts[difference.nonzero] if paired else statistic.count_events(counts, trials)
-            mean, fraction = (counts[difference.total] if paired else events) / trials, (events + 1) / (trials + 2)
+            mean = (counts[difference.total] if paired else events) / trials
+            fraction = (events + 1) / (trials + 2)  # is never 0 or 1, so that no sampled stratum has variance 0
             rows.append((mean, mean, max(fraction - (mean if paired else fraction) ** 2, 0.0) / trials))
     return Strata(*np.array(rows).T)
 
@@ -459,11 +471,12 @@ def crossing(results: Results) -> Crossing:
     decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
     for (low, ahead), (high, later) in itertools.pairwise(decided):
         if ahead != later:
-            a, b = low, high
-            for _ in range(60):
-                middle = (a + b) / 2
-                a, b = (middle, b) if (strata.read(middle).estimate.value > 0) == ahead else (a, middle)
-            return Crossing((a + b) / 2, low, high)
+            left, right = low, high
+            for _ in range(BISECTIONS):
+                middle = (left + right) / 2
+                is_left = (strata.read(middle).estimate.value > 0) == ahead
+                left, right = (middle, right) if is_left else (left, middle)
+            return Crossing((left + right) / 2, low, high)
     return Crossing(None, math.nan, math.nan)
 
 
@@ -477,7 +490,9 @@ def group_by_network(results: Results) -> Iterator[tuple[str, str, int, Results]
         return
     pairs = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
     if not pairs:
-        _read_strata(results, "connected", False)
+        _read_strata(
+            results, "connected", False
+        )  # raises the error of results without such points, or of another study
     for name, n in pairs:
         yield name, "", n, results.sel(network=name, n=n, links=0)
 
@@ -493,18 +508,19 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     where: dict[str, Any] = {"network": name, "failing": what, "n": n}
     planned = study("survival-curve")
     planned.point({**where, "failed": 0})  # refuses a size that cannot be run, before the curve fills the memory
-    curve = _make_curve(_find_number(planned, stat), where, count_components(name, what, n), {}, 1)
-    wanted, span = np.zeros(len(curve.low), bool), 0.0
+    curve = _make_curve(_find_number(planned, stat), where, count_fallible(name, what, n), {}, 1)
+    is_sampled, span = np.zeros(len(curve.low), bool), 0.0
     for p in rates:
-        part = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)
-        order = np.argsort(part)
-        wanted[order[np.cumsum(part[order]) > width / 10]] = True
-        span = max(span, math.fsum(part))
-    least = math.sqrt(2 * math.log(2 / ALPHA * (1 + curve.is_mean)) / MOST_TRIALS) * span / 0.9
+        ranges = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)
+        order = np.argsort(ranges)
+        is_sampled[order[np.cumsum(ranges[order]) > _LEFT_OUT * width]] = True
+        span = max(span, math.fsum(ranges))
+    wanted_width, factor = (1 - _LEFT_OUT) * width, 2 * math.log(2 / ALPHA * (1 + curve.is_mean))
+    least = math.sqrt(factor / MOST_TRIALS) * span / (1 - _LEFT_OUT)
     if width < least:
         raise ParameterError(f"plan must be a width that 2^60 trials reach, at least {least:.2g}, got {width:g}")
-    trials = math.ceil(2 * math.log(2 / ALPHA * (1 + curve.is_mean)) * (span / (0.9 * width)) ** 2)
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], wanted, [0]))))
+    trials = math.ceil(factor * (span / wanted_width) ** 2)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], is_sampled, [0]))))
     failed = ",".join(f"{a}:{b - 1}" if b - 1 > a else f"{a}" for a, b in edges.reshape(-1, 2).tolist())
     return (
         f"fastcube run survival-curve --set network={name} --set failing={what} --set n={n} --set failed={failed or 0} "

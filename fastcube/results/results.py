@@ -20,11 +20,12 @@ from ..errors import (
     short_repr,
     wrap_study_errors,
 )
+from ..measure.binned import Distribution
 from ..measure.estimate import UNDEFINED, Estimate
 from ..measure.goal import Goal
 from ..measure.grid import collect_values, values_text
 from ..measure.schema import Key, check_same
-from ..measure.statistics import Distribution, Statistic, Value
+from ..measure.statistics import Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
 from ..measure.tally import Tally
 from .columns import MAXIMA, Columns, Identity
@@ -104,6 +105,7 @@ class Results:
         return {s.name: self.read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
 
     def _tally(self, point: Mapping[str, Value]) -> Tally:
+        """Return the tally of a point.  Raises ParameterError if these results do not have it."""
         try:
             return self.tallies[tuple(point[a.name] for a in self.study.axes)]
         except (KeyError, TypeError, IndexError, ValueError):  # of another type, or with other axes
@@ -199,21 +201,25 @@ class Results:
         """
         places = {axis.name: i for i, axis in enumerate(self.study.axes)}
         chosen = {name: set(self._values(name, given)) for name, given in axes.items()}
-        kept = {k: t for k, t in self.tallies.items() if all(k[places[name]] in some for name, some in chosen.items())}
-        if not kept:
-            some = "; ".join(f"{name} = {values_text(values)}" for name, values in chosen.items())
-            raise ParameterError(f"no point of these results of {self.study.name} has {some}")
-        return Results(self.study, self.seed, kept, self.goal, list(self.history), self.grid)
+        tallies = {
+            key: tally
+            for key, tally in self.tallies.items()
+            if all(key[places[name]] in values for name, values in chosen.items())
+        }
+        if not tallies:
+            selection = "; ".join(f"{name} = {values_text(values)}" for name, values in chosen.items())
+            raise ParameterError(f"no point of these results of {self.study.name} has {selection}")
+        return Results(self.study, self.seed, tallies, self.goal, list(self.history), self.grid)
 
     def _values(self, name: str, given: Any) -> list[Value]:
         """Return the values of an axis that a caller selects; each must occur at some point."""
         axis = self.study.axis(name)
-        at = self.study.axes.index(axis)
-        held = {key[at] for key in self.tallies}
+        place = self.study.axes.index(axis)
+        present = {key[place] for key in self.tallies}
         wanted = collect_values(axis, given)
         for value in wanted:
-            if value not in held:
-                raise ParameterError(f"{name} must be among {values_text(held)} in these results, got {value}")
+            if value not in present:
+                raise ParameterError(f"{name} must be among {values_text(present)} in these results, got {value}")
         return wanted
 
     def estimate(self, statistic: str, /, **axes: Any) -> Estimate:
@@ -258,11 +264,13 @@ class Results:
 
     def _one_point(self, axes: Mapping[str, Any]) -> dict[str, Value]:
         """Return the one point with these values of some axes.  Raises ParameterError."""
-        some = self.sel(**axes)
-        if len(some.tallies) != 1:
-            open_axes = "; ".join(text for name, text in some.spans().items() if name not in axes)
-            raise ParameterError(f"one point is needed, these results have {len(some.tallies)} left: set {open_axes}")
-        return some.point(next(iter(some.tallies)))
+        selected = self.sel(**axes)
+        if len(selected.tallies) != 1:
+            open_axes = "; ".join(text for name, text in selected.spans().items() if name not in axes)
+            raise ParameterError(
+                f"one point is needed, these results have {len(selected.tallies)} left: set {open_axes}"
+            )
+        return selected.point(next(iter(selected.tallies)))
 
     def spans(self) -> dict[str, str]:
         """Return the values of each axis as text: ``n = 5..12 (8 values)``."""

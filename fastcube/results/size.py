@@ -12,9 +12,9 @@ from math import prod
 from typing import Any
 
 from ..errors import ParameterError
+from ..measure.binned import Distribution
 from ..measure.grid import MOST_POINTS
 from ..measure.schema import Key, width_of_statistic
-from ..measure.statistics import Distribution
 from ..measure.study import Measure
 
 #: Largest number of stored numbers: values, counters, maxima and statistics' numbers per point, and three per range.

@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import ParameterError, StudyError, count_text, suggest_name, wrap_study_errors
+from ..measure.binned import Distribution
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import find_study
 from ..measure.schema import RecordedMeasure
-from ..measure.statistics import Distribution, Mean
+from ..measure.statistics import Mean
 from ..measure.study import Notes
 from .export import columns_of
 from .results import Results
@@ -80,8 +81,8 @@ def sort_points(results: Results, column: str) -> Results:
     elif name == "trials":
         keys = [tally.trials for _, tally in points]
     elif name not in (statistics := {s.name: s for s in results.study.statistics}):
-        near = suggest_name(name, [*axes, *statistics])
-        raise ParameterError(f"sort must be trials, an axis or a statistic of {results.study.name}, got {name}{near}")
+        hint = suggest_name(name, [*axes, *statistics])
+        raise ParameterError(f"sort must be trials, an axis or a statistic of {results.study.name}, got {name}{hint}")
     elif isinstance(statistics[name], Distribution):
         raise ParameterError(f"sort must be a column of one number, got the distribution {name}")
     else:
@@ -102,11 +103,13 @@ def unverified_note(results: Results) -> list[str]:
 
 
 def _title_with_source(results: Results) -> str:
+    """Return the study's title, followed by its source if it has one."""
     study = results.study
     return f"{study.title} ({study.source})" if study.source else study.title
 
 
 def _condition_note(eligible: int, trials: int) -> str:
+    """Return the number of eligible trials as the end of a cell; empty if all trials are eligible."""
     return f" of {eligible:,}" if eligible < trials else ""
 
 
@@ -115,7 +118,7 @@ _WIDE = 6
 
 
 def _wide_interval_note(results: Results, names: Collection[str]) -> list[str]:
-    """Return a line on own means whose intervals come mostly from their bounds, or no line."""
+    """Return a line on means of a user's study whose intervals come mostly from their bounds, or no line."""
     study = results.study
     wide = [
         s.name
@@ -130,16 +133,19 @@ def _wide_interval_note(results: Results, names: Collection[str]) -> list[str]:
     return [f"wide because of its bound, not of its values: {', '.join(wide)} ({remedy})"]
 
 
-def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = False) -> list[str]:
-    """Return the lines below the table: meaning of marks and conditions, unchecked statistics, statistics not shown."""
-    marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
-    lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if marked else []
+def _remarks(results: Results, columns: Sequence[Sequence[str]], is_selection: bool = False) -> list[str]:
+    """Return the lines below the table: meaning of marks and conditions, unchecked statistics, and the number not shown.
+
+    The user of a selection of statistics knows that others are not shown.
+    """
+    is_marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
+    lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if is_marked else []
     described = {counter.name: counter.description for counter in results.study.tally.counters}
     conditions = dict.fromkeys(column[0].partition("\nof ")[2] for column in columns)
     lines += [f"of {name}: {described[name]}" for name in conditions if name]
     lines += unverified_note(results)
     lines += _wide_interval_note(results, {column[0].partition("\n")[0] for column in columns})
-    hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
+    hidden = 0 if is_selection else sum(not s.shown for s in results.study.statistics)
     if hidden:
         lines.append(
             f"{count_text(hidden, 'statistic')} of this study not in the table: fastcube show --format csv has all"
@@ -218,8 +224,8 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     remarks = _remarks(results, shown, statistics is not None)
     if statistics is not None:
         defined = {re.split("[=\n]", column[0])[0] for column in columns}
-        asked = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
-        remarks += [f"{name} is not known at any of these points" for name in asked if name not in defined]
+        selected = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
+        remarks += [f"{name} is not known at any of these points" for name in selected if name not in defined]
     if left_out:
         remarks.append(f"left out for width, but in csv and json: {', '.join(left_out)}")
     width = width or WIDTH
@@ -328,7 +334,7 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """Return the value for JSON, which has no NaN and no infinity: None or the text ``inf`` in their place."""
+    """Return the value for JSON, which has no NaN and no infinity: None, or the text ``inf`` or ``-inf``, in their place."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value

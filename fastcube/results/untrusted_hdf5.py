@@ -25,6 +25,7 @@ from ..measure.schema import UnknownTermError
 from .hdf5 import TRAILER, TRAILER_SIZE, error_reason
 from .size import MOST_BYTES, MOST_TEXT
 
+#: First bytes of an HDF5 file.
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 #: Largest size of an array that is read: this multiple of its stored size, plus ``_MAX_SMALL_BYTES``.  Deflate compresses at most
@@ -57,10 +58,9 @@ def read_whole(path: Path) -> bytes:
     """Return all bytes of a regular file.  Raises ResultFileError."""
     try:
         status = path.stat()
-        kind = status.st_mode
-        if stat.S_ISDIR(kind):
+        if stat.S_ISDIR(status.st_mode):
             raise ResultFileError(f"{path} is a folder, not a results file")
-        if not stat.S_ISREG(kind):
+        if not stat.S_ISREG(status.st_mode):
             raise ResultFileError(f"{path} is not a regular file")
         if status.st_size > MOST_BYTES:
             raise ResultFileError(f"{path} has {status.st_size} bytes, a results file at most {MOST_BYTES}")
@@ -150,7 +150,10 @@ class Arrays:
 
     Parameters
     ----------
-    places : dict of str to ArrayLocation
+    group : h5py.Group
+    image : bytes
+        The bytes of the file that contains the group.
+    places : dict of str to ArrayLocation, optional
         Locations of arrays in a file with the same layout.  They are trusted, so the caller must verify what it reads.
     """
 
@@ -219,10 +222,10 @@ def _check_size(name: str, dataset: h5py.Dataset, most: int) -> None:
 def _resolve_member(group: h5py.Group, name: str) -> Any:
     """Return the object called ``name`` in a group, which must be in the same file.  Raises ValueError."""
     try:
-        hard = group.id.links.get_info(name.encode()).type == h5l.TYPE_HARD
+        is_hard_link = group.id.links.get_info(name.encode()).type == h5l.TYPE_HARD
     except KeyError:
-        hard = False
-    if not hard:
+        is_hard_link = False
+    if not is_hard_link:
         raise ValueError(f"{name} is a link")
     return h5o.open(group.id, name.encode())
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ResultFileError, StudyError
+from ..measure.binned import Distribution
 from ..measure.names import (
     ENDINGS,
     PROVENANCE,
@@ -28,7 +29,6 @@ from ..measure.names import (
     value_dimension,
 )
 from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
-from ..measure.statistics import Distribution
 from ..measure.study import GENERATOR, Axis, Choice
 from .columns import Columns
 from .counts import check_counts
@@ -36,10 +36,13 @@ from .hdf5 import Group, Variable, write_file
 from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
 
+#: The attribute by which a results file is recognised.
 FILE_TYPE = "fastcube-results"
+
 #: Readers refuse another major version.  The minor version is raised when fields are added.
 FORMAT_VERSION = (3, 0)
 
+#: Functions that return the numbers of an estimate, in the order of their variables in a file.
 _NUMBERS = tuple(operator.attrgetter(name) for name in ENDINGS)
 
 
@@ -51,15 +54,15 @@ def write_results(results: Results, path: str | Path) -> None:
 def groups_of(results: Results) -> dict[str, Group]:
     """Return the groups of a results file by name, ``/`` the root."""
 
-    def write_text(name: str, said: str, what: str) -> dict[str, Group]:
-        return {name: Group(variables={"json": ((), said, {"description": what})})}
+    def make_text_group(text: str, description: str) -> Group:
+        return Group(variables={"json": ((), text, {"description": description})})
 
     description = json.dumps(describe_measure(results.study, results.tallies))
     return {
         "/": root_of(results),
         RAW: raw_of(results),
-        **write_text(STUDY, description, "axes, counters, statistics, as JSON"),
-        **write_text(PROVENANCE, _history_json(results.history), "runs and merges, as JSON"),
+        STUDY: make_text_group(description, "axes, counters, statistics, as JSON"),
+        PROVENANCE: make_text_group(_history_json(results.history), "runs and merges, as JSON"),
     }
 
 
@@ -88,6 +91,7 @@ def column_type(axis: Axis | Choice) -> type:
 
 
 def _unitless_attributes(description: str) -> dict[str, Any]:
+    """Return the attributes of a variable of pure numbers."""
     return {"units": "1", "description": description}
 
 

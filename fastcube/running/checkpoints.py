@@ -41,6 +41,8 @@ class Checkpoints:
         Time of the next checkpoint.
     has_stored_trials : bool
         Whether the file has trials, of this run or of an earlier one.
+    has_new_trials : bool
+        Whether trials were counted since the results were last saved; the loop sets it.
     """
 
     def __init__(self, stages: Stages, save: Callable[[Results], None], every: float | None) -> None:
@@ -48,7 +50,7 @@ class Checkpoints:
         self._begun = time.monotonic()
         self.due = self._begun + FIRST
         self.has_stored_trials = stages.results.trials > 0
-        self.has_new_trials = False  # whether trials were counted since the last time that the results were saved
+        self.has_new_trials = False
         self._has_new_points = stages.adds_points
 
     def save_now_and_then(self, report: Callable[[str], None]) -> None:
@@ -93,6 +95,7 @@ class Checkpoints:
         self.due = math.inf
 
     def _store(self) -> None:
+        """Save the results with the present tallies.  Raises ResultFileError."""
         self.stages.store_tallies()
         self._save(self.stages.results)
         self.has_new_trials = self._has_new_points = False

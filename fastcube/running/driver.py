@@ -22,6 +22,7 @@ from ..kernels.machine.compiling import report_compilations
 from ..measure import registry
 from ..measure.goal import Goal
 from ..measure.grid import find_near_values
+from ..measure.schema import Key
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
 from ..results.environment import check_numba_settings
@@ -58,7 +59,7 @@ def check_run(
     max_seconds: float | None,
     checkpoint: float | None,
 ) -> None:
-    """Raise every ParameterError of a run that needs no trial, engine or output, for a goal that was checked by itself."""
+    """Raise the ParameterErrors of a run that are known without a trial, engine or output; ``goal`` was checked by itself."""
     check_numba_settings()
     goal.check_points(study, points)
     check_range("seed", seed, 0, 2**63 - 1)
@@ -100,27 +101,29 @@ def run_study(
     report = progress or Progress("none")
     log = JobLog(report, engine_name)
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with handle_signals(wake.put), contextlib.ExitStack() as claims:
+    with handle_signals(wake.put), contextlib.ExitStack() as held_claim:
         file = None if output is None else OutputFile(output)
         results = Results(study, seed)
         if file is not None:
-            claims.enter_context(file.claim(task_group()))
+            held_claim.enter_context(file.claim(task_group()))
             results = file.resume(results, force)
             _check_partition(results, goal, str(output))
             ranges = sum(len(tally.ranges) for tally in results.tallies.values())
-            check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
+            check_size(study, {*results.tallies, *map(_key_of, points)}, ranges + len(points))
             if study.code and not results.tallies:  # a user's or another package's study
-                first = {tuple(points[0].values()): Tally.empty(study.tally)}
-                check_storable(Results(study, seed, first, goal), file.path)
-        for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
+                example = {_key_of(points[0]): Tally.empty(study.tally)}
+                check_storable(Results(study, seed, example, goal), file.path)
+        for line in find_near_values(study.axes, {*results.tallies, *map(_key_of, points)}):
             report.print_line(f"fastcube: {line}")
         results.goal = goal
         results.grid = study.grid(grid).name
         save = _make_save(file, results, engine_name, begun)
 
         def run_on(engine: Engine) -> int:
-            workers = engine.workers()
-            _LOG.info("%s: points %d, seed %d, workers %d (%s)", study.name, len(points), seed, workers, engine_name)
+            """Run, save, and return the exit status."""
+            present_workers = engine.workers()
+            described = study.name, len(points), seed, present_workers, engine_name
+            _LOG.info("%s: points %d, seed %d, workers %d (%s)", *described)
             if not engine.remote and _LOG.isEnabledFor(logging.INFO):
                 from ..kernels.machine.cache import cache_folder  # imports numba
 
@@ -128,11 +131,11 @@ def run_study(
             stages = Stages(study, results, [dict(point) for point in points], goal)
             checkpoints = Checkpoints(stages, save, checkpoint)
             loop = WorkLoop(stages, engine, checkpoints, report, wake, deadline)
-            log.begin(stages, workers, output)
+            log.begin(stages, present_workers, output)
             reported = report_compilations() if report.style != "none" else contextlib.nullcontext()
             with reported, _save_after_failure(checkpoints, report, output, force):
                 code = loop.run()
-            log.end(workers)
+            log.end(present_workers)
             if file is not None and code == WORK_REMAINS and not loop.finished and file.note_idle_run():
                 raise EngineError(
                     "no trial was finished, this time and the time before: one takes longer than the run may; "
@@ -141,6 +144,11 @@ def run_study(
             return code
 
         return results, run_despite_losses(lambda: open_engine(engine_name, workers), run_on, wake, deadline)
+
+
+def _key_of(point: Mapping[str, Value]) -> Key:
+    """Return the key of a point in results: its values, which are in the order of the axes."""
+    return tuple(point.values())
 
 
 def _import_libraries() -> None:
@@ -187,9 +195,9 @@ def _save_after_failure(
 
 
 def _is_worth_saving(error: BaseException, checkpoints: Checkpoints) -> bool:
-    """Whether to save after an error: not if saving failed, and no study that is to be corrected into a new file.
+    """Whether to save after an error: not if saving failed, and not an error of the study if the file has no trials yet.
 
-    The corrected study would be refused by the file.
+    The corrected study would be refused by a file with trials of this one.
     """
     if isinstance(error, ResultFileError | NondeterminismError):
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
+import math
 import os
 import socket
 import threading
@@ -47,14 +48,16 @@ from .signals import CODES
 
 _LOG = logging.getLogger("fastcube.kernels")
 
-#: What a function of a unit returns.
+#: Type of the value that a function of a unit returns.
 Result = TypeVar("Result")
+
+#: Beginning of the names of worker threads.
+_THREAD_PREFIX = "fastcube-worker"
 
 #: For each kernel the thread that writes the log message about it; other threads may have waited for the same kernel.
 _LOGGING_THREADS: dict[str, int] = {}
 
-
-#: Time to compile a kernel, for messages: measured for all kernels of tables with several.
+#: Time to compile a kernel, for messages: measured for the kernels of all tables that have more than one.
 COMPILE_TIME = "1 to 20 s of CPU each on an AMD Zen 4"
 
 
@@ -118,22 +121,22 @@ def swept_values(points: Sequence[Mapping[str, Value]]) -> tuple[Value, ...]:
 
 @dataclass(frozen=True)
 class FinishedUnit:
-    """A finished unit: the kernel's tally, one row per point, and the seconds of counting and of compiling (or waiting)."""
+    """A finished unit, with the kernel's tally and the times that it took."""
 
-    item: WorkUnit
-    slots: np.ndarray
-    seconds: float
-    compiling: float = 0.0
+    unit: WorkUnit
+    slots: np.ndarray  #: one row per point
+    seconds: float  #: for the trials
+    compiling: float = 0.0  #: seconds until the kernel was compiled, here or by another thread
 
 
 def _compile_kernel(kernel: Any) -> Any:
-    """Return the kernel's machine code, and write a log message on its first use."""
+    """Return the compiled kernel, and write a log message on its first use."""
     if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
         return kernel.compiled
     compiled = kernel.compiled
     how = "loaded from the cache" if kernel.loaded else "compiled"
-    me = threading.get_ident()
-    if _LOGGING_THREADS.setdefault(repr(kernel), me) == me:
+    thread = threading.get_ident()
+    if _LOGGING_THREADS.setdefault(repr(kernel), thread) == thread:
         _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)
     return compiled
 
@@ -202,62 +205,63 @@ def check_set_ups(study: Study, points: Iterable[tuple[Point, str]]) -> None:
                 raise ParameterError(f"{where}: {error}") from error
 
 
-def compile_unit(item: WorkUnit) -> None:
+def compile_unit(unit: WorkUnit) -> None:
     """Compile the kernel of a unit in this process, and run no trials."""
-    _load_kernel(_resolve_study(item), dict(item.point), item.kernel)
+    _load_kernel(_resolve_study(unit), dict(unit.point), unit.kernel)
 
 
-def _resolve_study(item: WorkUnit) -> Study:
-    return item.study.resolve() if isinstance(item.study, StudyReference) else item.study
+def _resolve_study(unit: WorkUnit) -> Study:
+    """Return the study of a unit in this process.  Raises StudyMismatchError."""
+    return unit.study.resolve() if isinstance(unit.study, StudyReference) else unit.study
 
 
-def run_unit(item: WorkUnit) -> FinishedUnit:
+def run_unit(unit: WorkUnit) -> FinishedUnit:
     """Run one unit in this process.  The result is a pure function of the unit, on any machine."""
-    study = _resolve_study(item)
-    point = dict(item.point)
+    study = _resolve_study(unit)
+    point = dict(unit.point)
     where = f"{study.name} at {point_text(point)}"
-    seeded = f"{where} with seed {item.seed}"
+    seeded = f"{where} with seed {unit.seed}"
     begin = time.perf_counter()
-    kernel = _load_kernel(study, point, item.kernel)
+    kernel = _load_kernel(study, point, unit.kernel)
     compiling = time.perf_counter() - begin
-    check_set_ups(study, ((dict(other), name) for other, name in item.others))
-    params, many = study.parameters(point, item.swept), 1 + len(item.swept)
-    key = np.uint64(study.key(item.seed, point))
+    check_set_ups(study, ((dict(other), name) for other, name in unit.others))
+    params, point_count = study.parameters(point, unit.swept), 1 + len(unit.swept)
+    key = np.uint64(study.key(unit.seed, point))
 
     def run_range(first: int, stop: int) -> np.ndarray:
-        slots = study.tally.new_tally(many)
+        slots = study.tally.new_tally(point_count)
         kernel(key, np.int64(first), np.int64(stop), params, slots)
-        rows = slots.reshape(many, -1)
+        rows = slots.reshape(point_count, -1)
         if study.has_verify:
-            for each, own in zip(item.points(), rows, strict=True):
-                study.verify(each, Tally.from_slots(study.tally, first, stop, own))
+            for counted_point, row in zip(unit.points(), rows, strict=True):
+                study.verify(counted_point, Tally.from_slots(study.tally, first, stop, row))
         return rows
 
     def tally_range(first: int, stop: int) -> list[Tally]:
         rows = _run_trials(run_range, first, stop, seeded)
-        return [Tally.from_slots(study.tally, first, stop, own) for own in rows]
+        return [Tally.from_slots(study.tally, first, stop, row) for row in rows]
 
     begin, cpu = time.perf_counter(), time.thread_time()
-    slots = _run_trials(run_range, item.first, item.stop, seeded)
+    slots = _run_trials(run_range, unit.first, unit.stop, seeded)
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
-    if item.again and not is_builtin_study(study, point):
-        check_repeats(tally_range, item.first, item.again, cpu, where)
-    return FinishedUnit(item, slots, seconds, compiling)
+    if unit.again and not is_builtin_study(study, point):
+        check_repeats(tally_range, unit.first, unit.again, cpu, where)
+    return FinishedUnit(unit, slots, seconds, compiling)
 
 
 @dataclass(frozen=True)
 class Engine:
     """An executor with the properties that the driver needs.
 
-    Everything that the driver asks of the executor goes through :meth:`ask`, because a client whose scheduler is gone closes
-    itself at any time and then fails in many ways.
+    Every call of the driver to the executor goes through :meth:`call`, because a client whose scheduler is gone closes itself at
+    any time and then fails in many ways.
 
     Attributes
     ----------
     executor : Executor
     count_workers : callable
         Returns how many units can run at once now, at least 1.
-    item_seconds : float
+    unit_seconds : float
         Least duration of a unit, in seconds.
     dispatch_seconds : float
         Time that the driver's process spends on one unit, in seconds (measured by ``benchmarks/scaling.py``).
@@ -275,7 +279,7 @@ class Engine:
 
     executor: Executor
     count_workers: Callable[[], int]
-    item_seconds: float
+    unit_seconds: float
     dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
@@ -312,7 +316,7 @@ class Engine:
 
     def length(self) -> float:
         """Return the present duration of a unit in seconds: longer with many workers, to limit the driver to half its time."""
-        return max(self.item_seconds, 2 * self.workers() * self.dispatch_seconds)
+        return max(self.unit_seconds, 2 * self.workers() * self.dispatch_seconds)
 
 
 def check_workers(workers: int | None) -> None:
@@ -352,34 +356,30 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
     if kind == "dask" and importlib.util.find_spec("distributed") is None:
         raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
     if kind == "mpi":
-        with _open_mpi(workers) as found:
-            yield found
+        with _open_mpi(workers) as engine:
+            yield engine
     elif kind == "dask":
-        with _open_dask(name.partition(":")[2], workers) as found:
-            yield found
+        with _open_dask(name.partition(":")[2], workers) as engine:
+            yield engine
     else:
         count = workers or available_cpus()
         # no with block: after a signal the driver leaves running units behind instead of waiting for them
-        pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
+        pool = ThreadPoolExecutor(count, thread_name_prefix=_THREAD_PREFIX)
         try:
             yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-#: Beginning of the names of worker threads.
-_THREADS = "fastcube-worker"
-
-
 def has_running_threads() -> bool:
     """Whether worker threads of a closed engine are still inside a kernel, for which Python would wait at exit."""
-    threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREADS)]
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREAD_PREFIX)]
     for thread in threads:
         thread.join(0.1)  # an idle thread ends at once
     return any(thread.is_alive() for thread in threads)
 
 
-#: Environment variables of launchers: number of tasks, and number of this task.
+#: Environment variables of Open MPI, other MPIs and srun: number of tasks, and number of this task.
 _TASK_VARIABLES = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("PMI_SIZE", "PMI_RANK"),
@@ -420,6 +420,7 @@ def _ignore_signals() -> None:
 
 @contextlib.contextmanager
 def _open_mpi(workers: int | None) -> Iterator[Engine]:
+    """Open the engine of this process's MPI.  Raises MissingDependencyError, or ParameterError for too few ranks."""
     try:
         from mpi4py import MPI
         from mpi4py.futures import MPIPoolExecutor
@@ -445,6 +446,7 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
+    """Open the engine of the scheduler at an address, or in a scheduler file.  Raises ParameterError if none answers."""
     import dask
     from distributed import Client, KilledWorker
 
@@ -481,16 +483,18 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
 class _DaskThreads:
     """The number of threads of all Dask workers, queried again every few seconds, because workers come and go."""
 
-    _EVERY = 5.0
+    #: Seconds between two queries.
+    _INTERVAL = 5.0
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self.threads = 1
-        self.asked = -self._EVERY
+        self.query_time = -math.inf
 
     def count_now(self) -> int:
-        if time.monotonic() - self.asked >= self._EVERY:
-            self.asked = time.monotonic()
+        """Return the number of threads by the last query, at least 1."""
+        if time.monotonic() - self.query_time >= self._INTERVAL:
+            self.query_time = time.monotonic()
             # with a timeout, so that a scheduler that does not answer cannot delay signals
             with contextlib.suppress(OSError, TimeoutError):
                 threads = sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())

@@ -49,8 +49,8 @@ class JobLog:
             return
         busy = (sum(os.times()[:2]) - self._cpu_begun) / (time.monotonic() - self._begun) / workers
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        asked = os.environ.get("SLURM_MEM_PER_NODE", "")
-        memory = f"{peak:.0f} of {asked} MiB" if asked else f"{peak:.0f} MiB"
+        requested = os.environ.get("SLURM_MEM_PER_NODE", "")
+        memory = f"{peak:.0f} of {requested} MiB" if requested else f"{peak:.0f} MiB"
         self._print(f"used {busy:.0%} of {count_text(workers, 'processor')}, at most {memory}")
 
     def _print(self, text: str) -> None:
@@ -66,5 +66,6 @@ def _job_number() -> str:
 
 
 def _task_text() -> str:
+    """Return the number of this task of an array as text; empty outside an array."""
     task = os.environ.get("SLURM_ARRAY_TASK_ID")
     return "" if task is None else f"task {task}, "

@@ -29,9 +29,9 @@ def run_despite_losses(
     run : callable
         Runs on an engine and saves; raises SchedulerLostError.
     wake : queue
-        Receives the exit statuses of signals, which end the waiting.
+        Receives the exit statuses of signals, which end the waiting, and finished units, which do not.
     deadline : float, optional
-        Time at which to stop waiting; otherwise the engine's patience ends it.
+        Time at which to stop waiting, if the engine's patience does not end it before.
     """
     patience, give_up = 0.0, None
     while True:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..measure.binned import Quantile
 from ..measure.goal import Goal
-from ..measure.statistics import Quantile
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
 from ..results.hdf5 import MIN_COMPRESSED_SIZE
@@ -35,38 +35,40 @@ def measured_seconds(
     """Return the CPU seconds of one trial at each point, on one core of this machine at present.
 
     At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for ``seconds`` in total without compiling, by
-    default SECONDS.  With ``most`` there are no more than that many trials per point.  At the points between, the logarithm is
-    interpolated by position.
-    Points that are counted from the same trials share their time equally.
+    default SECONDS.  With ``most`` a measurement takes no more trials than this at its point, but at least one.  At the points
+    between, the logarithm is interpolated by position.  Points that are counted from the same trials share their time equally.
     """
-    curves: dict[Any, list[int]] = {}
+    by_curve: dict[Any, list[int]] = {}
     for i, point in enumerate(points):
-        curves.setdefault(study.curve_key(point), []).append(i)
-    alike = list(curves.values())
-    places = sorted({round(i * (len(alike) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
-    each = (SECONDS if seconds is None else seconds) / len(places)
-    logs = [
-        math.log(_one_trial(study, [points[i] for i in alike[at]], each, most[alike[at][0]] if most else 2**30))
-        for at in places
-    ]
+        by_curve.setdefault(study.curve_key(point), []).append(i)
+    curves = list(by_curve.values())
+    measured = sorted({round(i * (len(curves) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
+    curve_seconds = (SECONDS if seconds is None else seconds) / len(measured)
+    logs = []
+    for curve in (curves[at] for at in measured):
+        most_trials = most[curve[0]] if most else 2**30
+        logs.append(math.log(_one_trial(study, [points[i] for i in curve], curve_seconds, most_trials)))
     out = np.empty(len(points))
-    for some, log in zip(alike, np.interp(range(len(alike)), places, logs), strict=True):
-        out[some] = math.exp(log) / len(some)
+    for curve, log in zip(curves, np.interp(range(len(curves)), measured, logs), strict=True):
+        out[curve] = math.exp(log) / len(curve)
     return out.tolist()
 
 
 def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
-    """Return CPU seconds per trial of points counted from the same trials; units grow until ``seconds`` are used."""
+    """Return CPU seconds per trial of points counted from the same trials, of a unit of a quarter of ``seconds`` or longer.
+
+    Units grow until one is so long, or the next would have more than ``most`` trials.
+    """
     count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept_values(points))
     run_unit(first)  # compiles the kernel
     while True:
         begin = time.thread_time()  # CPU time, so that other processes do not count
         run_unit(replace(first, stop=count))
-        took = time.thread_time() - begin
-        more = count * (4 if took < seconds / 16 else 2)
-        if took >= seconds / 4 or more > most:
-            return max(took, 1e-9) / count
-        count = more
+        used = time.thread_time() - begin
+        next_count = count * (4 if used < seconds / 16 else 2)
+        if used >= seconds / 4 or next_count > most:
+            return max(used, 1e-9) / count
+        count = next_count
 
 
 def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, grid: str | None = None) -> int:
@@ -76,8 +78,8 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
     """
     trials, empty = goal.trials or 1, Tally.empty(study.tally)
     # a quantile's bins hold all trials, or all that its condition counts, which are none here
-    read = {s.counter for s in study.statistics if isinstance(s, Quantile) and not s.condition}
-    filled = {name: (trials, *empty.counts[name][1:]) for name in read}
+    binned = {s.counter for s in study.statistics if isinstance(s, Quantile) and not s.condition}
+    filled = {name: (trials, *empty.counts[name][1:]) for name in binned}
     blank = replace(empty, ranges=((0, trials),), counts={**empty.counts, **filled})
     results = Results(study, 0, {tuple(p.values()): blank for p in points}, goal, [provenance()], grid)
     groups = root_of(results), raw_of(results)

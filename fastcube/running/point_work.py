@@ -17,10 +17,34 @@ from ..measure.tally import Tally, count_trials, fuse_ranges, missing_trials
 #: Largest number of trials in a unit; the sums of 2^31 trials fit into a kernel's base-2^32 digits.
 _MAX_UNIT_TRIALS = 2**30
 
+#: Largest ratio of a unit to the largest finished one, and number of units that run at once until units have grown: few steps of
+#: growth, and a speed that was too high by chance makes no unit of hours.
+_MAX_GROWTH = 16
+
 
 @dataclass(eq=False)
 class PointWork:
-    """The remaining trials of one point, or of several points counted from the same trials, and the speed of these trials."""
+    """The remaining trials of one point, or of several points counted from the same trials, and the speed of these trials.
+
+    Attributes
+    ----------
+    layout : Layout
+        The layout of a kernel's tally.
+    points, tallies : list
+        The points, and their tallies without the units of ``slots``.
+    together : int
+        Number of trials that a kernel runs together.
+    first, stop : int
+        The trials of the present stage are ``first .. stop - 1``.
+    todo, running, finished : collection of (int, int)
+        Ranges of trials that are not submitted, that run, and that are counted in ``slots``.
+    slots : array, optional
+        The sums of the finished units, one row per point; None without any.
+    largest : int
+        Number of trials of the largest finished unit.
+    timed, seconds : int, float
+        Trials of the units whose speed is used, and the time that they took.
+    """
 
     layout: Layout
     points: list[dict[str, Value]]
@@ -50,16 +74,18 @@ class PointWork:
 
         Otherwise thousands of workers would each get a single trial.
         """
-        return bool(self.todo) and (len(self.running) < 16 or self._trials_in_seconds(seconds) <= 16 * self.largest)
+        return bool(self.todo) and (
+            len(self.running) < _MAX_GROWTH or self._trials_in_seconds(seconds) <= _MAX_GROWTH * self.largest
+        )
 
     def take(self, seconds: float) -> tuple[int, int]:
-        """Return the next range of trials, about ``seconds`` long and at most 16 times the largest finished range.
+        """Return the next range of trials, about ``seconds`` long and at most _MAX_GROWTH times the largest finished range.
 
         The limit keeps a quick first trial from making a unit that runs for hours.  Trials that a kernel runs together are not
         divided.
         """
         first, stop = self.todo.popleft()
-        count = max(self.together, min(16 * self.largest, self._trials_in_seconds(seconds)))
+        count = max(self.together, min(_MAX_GROWTH * self.largest, self._trials_in_seconds(seconds)))
         # the range ends at a multiple of a power of two, because lane kernels are slower on ragged ends
         aligned = 1 << (count.bit_length() - 1)
         end = min(stop, (first + count) // aligned * aligned)
@@ -76,7 +102,7 @@ class PointWork:
     def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float, timed: bool = True) -> None:
         """Add a finished unit: the kernel's tally, one row per point.
 
-        Unless ``timed``, another kernel has counted the unit than counts the next one, so that its speed is not used.
+        ``timed`` is false if a later unit is counted by another kernel, because the speed of this one then says nothing.
         """
         self.running.remove((first, stop))
         self.finished.append((first, stop))
@@ -102,13 +128,13 @@ class PointWork:
 
     def split(self, chosen: Iterable[bool]) -> PointWork:
         """Move the points marked in ``chosen`` to a new work, which is returned.  Call ``settle`` first."""
-        taken = list(zip(self.points, self.tallies, chosen, strict=True))
+        marked = list(zip(self.points, self.tallies, chosen, strict=True))
         other = PointWork(self.layout, [], [], self.together)
         self.points, self.tallies = [], []
-        for point, tally, moved in taken:
-            to = other if moved else self
-            to.points.append(point)
-            to.tallies.append(tally)
+        for point, tally, is_chosen in marked:
+            work = other if is_chosen else self
+            work.points.append(point)
+            work.tallies.append(tally)
         return other
 
     @property

@@ -32,14 +32,14 @@ class Stages:
         self.study, self.results, self.goal = study, results, goal
         self.adds_points = any(tuple(point.values()) not in results.tallies for point in points)
         empty = Tally.empty(study.tally)
-        alike: dict[Any, list[dict[str, Value]]] = {}
+        groups: dict[Any, list[dict[str, Value]]] = {}  # points that are counted from the same trials
         for point in points:
             tally = results.tallies.setdefault(tuple(point.values()), empty)
             wanted = None if goal.adaptive else goal.bounds(point)
-            alike.setdefault((study.curve_key(point), tally.ranges, wanted), []).append(point)
+            groups.setdefault((study.curve_key(point), tally.ranges, wanted), []).append(point)
         self.works = [
-            PointWork(study.tally, some, [results.tallies[tuple(p.values())] for p in some], study.together)
-            for some in alike.values()
+            PointWork(study.tally, group, [results.tallies[tuple(p.values())] for p in group], study.together)
+            for group in groups.values()
         ]
         self.open = [work for work in list(self.works) if self._plan_first(work)]
 
@@ -68,6 +68,7 @@ class Stages:
         return True
 
     def _limit_stop(self, stop: int) -> int:
+        """Return the end of a stage, at most the number of trials that the goal allows."""
         return min(stop, self.goal.trials or MOST_TRIALS)
 
     def advance(self, work: PointWork) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..measure.study import Study
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("fastcube.driver")
 
-#: Most seconds of trials by which the first kernels are chosen: the first numbers come soon, and a short run takes least time.
+#: Most seconds of trials that count in the choice of the first kernels, so that the first numbers come soon and a short run takes
+#: least time.
 HORIZON = 20.0
 #: Least seconds of a unit whose speed is used: in short ones the call and the scratch arrays take most of the time.
 MEASURED_SECONDS = 0.05
@@ -34,7 +35,7 @@ MEASURED_SECONDS = 0.05
 _LOOK_FACTOR = 20
 #: Seconds to start Numba's compiler, which the first compilation of a process takes in addition.
 START_SECONDS = 1.0
-#: Least seconds that a run must lose for them to be recorded.
+#: Least loss of time, in seconds, that is recorded; smaller ones are not worth writing a file.
 _LEAST_LOST = 0.02
 
 
@@ -47,27 +48,27 @@ class Upgrade(NamedTuple):
 
 
 def choose_first_kernels(
-    places: Collection[tuple[Mapping[str, Alternative], int]], is_ready: Callable[[Kernel], bool], workers: int
+    served: Collection[tuple[Mapping[str, Alternative], int]], is_ready: Callable[[Kernel], bool], workers: int
 ) -> set[Kernel]:
     """Return the kernels to begin with: all that are ready, and the cheapest others that serve the rest of the works.
 
-    A place has the kernels of a work and the number of its trials.  The cheapest set is found by the greedy algorithm for
-    weighted set cover: the kernel with the least price per work that it serves, until every work is served.  The price is the
-    time of compiling and of the trials.  More than HORIZON seconds of trials count as HORIZON, because another kernel can take
-    over.
+    ``served`` has the kernels that serve each work, and the number of the work's trials.  The cheapest set is found by the greedy
+    algorithm for weighted set cover: the kernel with the least price per work that it serves, until every work is served.  The
+    price is the time of compiling and of the trials.  More than HORIZON seconds of trials count as HORIZON, because another
+    kernel can take over.
     """
-    chosen = {one.kernel for some, _ in places for one in some.values() if is_ready(one.kernel)}
-    rest = [place for place in places if not any(one.kernel in chosen for one in place[0].values())]
-    while rest:
-        served: dict[Kernel, list[float]] = {}
+    chosen = {each.kernel for kernels, _ in served for each in kernels.values() if is_ready(each.kernel)}
+    unserved = [pair for pair in served if not any(each.kernel in chosen for each in pair[0].values())]
+    while unserved:
+        counting: dict[Kernel, list[float]] = {}  # seconds of the trials of each work that a kernel would serve
         compiling: dict[Kernel, float] = {}
-        for some, trials in rest:
-            for one in some.values():
-                served.setdefault(one.kernel, []).append(trials * one.trial_seconds / workers)
-                compiling[one.kernel] = one.compile_seconds
-        best = min(served, key=lambda k: (compiling[k] + min(HORIZON, sum(served[k]))) / len(served[k]))
+        for kernels, trials in unserved:
+            for each in kernels.values():
+                counting.setdefault(each.kernel, []).append(trials * each.trial_seconds / workers)
+                compiling[each.kernel] = each.compile_seconds
+        best = min(counting, key=lambda k: (compiling[k] + min(HORIZON, sum(counting[k]))) / len(counting[k]))
         chosen.add(best)
-        rest = [place for place in rest if all(one.kernel is not best for one in place[0].values())]
+        unserved = [pair for pair in unserved if all(each.kernel is not best for each in pair[0].values())]
     return chosen
 
 
@@ -95,29 +96,34 @@ class Tiers:
         self._alternatives: dict[PointWork, Mapping[str, Alternative]] = {}  # of the others
         for work in works:
             fastest = study.kernel(work.points[0])
-            some = {} if is_ready(fastest) else study.alternatives(work.points[0])
-            if some:
-                self._alternatives[work] = some
+            alternatives = {} if is_ready(fastest) else study.alternatives(work.points[0])
+            if alternatives:
+                self._alternatives[work] = alternatives
             else:
                 self._only[work] = fastest
-        places = [(some, count_trials(work.todo)) for work, some in self._alternatives.items()]
+        served = [(kernels, count_trials(work.todo)) for work, kernels in self._alternatives.items()]
         repaid = self._take_repaid()
-        self._usable = choose_first_kernels(places, lambda k: k in repaid or is_ready(k), workers())
-        begins = dict.fromkeys([*self._only.values(), *self._usable])
-        self.first = [kernel for kernel in begins if not is_ready(kernel)]
-        self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable
+        self._usable = choose_first_kernels(served, lambda k: k in repaid or is_ready(k), workers())
+        used_first = dict.fromkeys([*self._only.values(), *self._usable])
+        self.first = [kernel for kernel in used_first if not is_ready(kernel)]
+        self._candidates = {each.kernel for each in self._list_alternatives()} - self._usable
         self._lost: dict[Kernel, float] = {}  # seconds of this run, at the speeds of the tables
         self._records_losses = True
         self._next_look = 0.0
         self._pace: dict[tuple[PointWork, str], float] = {}  # seconds of a trial, measured
         self._trial_scale = self._compile_scale = 1.0  # of this machine, compared with the costs of the tables
 
+    def _list_alternatives(self) -> Iterator[Alternative]:
+        """Yield the alternatives at all works, with repetitions."""
+        for alternatives in self._alternatives.values():
+            yield from alternatives.values()
+
     def _take_repaid(self) -> set[Kernel]:
         """Return the kernels whose absence has cost earlier runs more time than their compilation takes.
 
         The record is forgotten now, so that a compilation that fails does not fail every run.
         """
-        prices = {one.kernel: one.compile_seconds for some in self._alternatives.values() for one in some.values()}
+        prices = {each.kernel: each.compile_seconds for each in self._list_alternatives()}
         repaid = {kernel for kernel, price in prices.items() if kernel.lost_time.seconds > price}
         for kernel in repaid:
             kernel.lost_time.forget()
@@ -125,30 +131,30 @@ class Tiers:
 
     def kernel_name(self, work: PointWork) -> str:
         """Return the name of the fastest usable kernel of a work among its alternatives; empty for its only kernel."""
-        some = self._alternatives.get(work, {})
-        usable = (name for name, one in some.items() if one.kernel in self._usable)
-        return min(usable, key=lambda name: some[name].trial_seconds, default="")
+        alternatives = self._alternatives.get(work, {})
+        usable = (name for name, each in alternatives.items() if each.kernel in self._usable)
+        return min(usable, key=lambda name: alternatives[name].trial_seconds, default="")
 
-    def note_unit(self, work: PointWork, unit: FinishedUnit) -> None:
+    def note_unit(self, work: PointWork, done: FinishedUnit) -> None:
         """Learn from a finished unit which kernel is compiled, and the speeds of this machine."""
-        name = unit.item.kernel
+        name = done.unit.kernel
         if not name:
             if (only := self._only.get(work)) in self.first:
                 self.first.remove(only)
             return
-        one = self._alternatives[work][name]
-        if one.kernel in self.first:
-            self.first.remove(one.kernel)
-            self._compile_scale = max(0.5, (unit.compiling - START_SECONDS) / one.compile_seconds)
-        trials = unit.item.stop - unit.item.first
+        used = self._alternatives[work][name]
+        if used.kernel in self.first:
+            self.first.remove(used.kernel)
+            self._compile_scale = max(0.5, (done.compiling - START_SECONDS) / used.compile_seconds)
+        trials = done.unit.stop - done.unit.first
         for other in self._alternatives[work].values():
-            if other.kernel not in self._usable and other.trial_seconds < one.trial_seconds:
-                lost = trials * (one.trial_seconds - other.trial_seconds) / self._workers()
+            if other.kernel not in self._usable and other.trial_seconds < used.trial_seconds:
+                lost = trials * (used.trial_seconds - other.trial_seconds) / self._workers()
                 self._lost[other.kernel] = self._lost.get(other.kernel, 0.0) + lost
-        if unit.seconds >= MEASURED_SECONDS:
-            pace = unit.seconds / trials
+        if done.seconds >= MEASURED_SECONDS:
+            pace = done.seconds / trials
             self._pace[work, name] = pace
-            self._trial_scale = pace / one.trial_seconds
+            self._trial_scale = pace / used.trial_seconds
 
     def find_upgrade(self, works: Iterable[PointWork]) -> Upgrade | None:
         """Return the compilation that saves most time in the open works; None if none pays.  It is not offered again."""
@@ -159,19 +165,19 @@ class Tiers:
         # and with the candidate.
         slow: dict[Kernel, float] = {}
         fast: dict[Kernel, float] = {}
-        places: dict[Kernel, Upgrade] = {}
+        upgrades: dict[Kernel, Upgrade] = {}
         for work in works:
-            some, present = self._alternatives.get(work, {}), self.kernel_name(work)
-            for name, one in some.items():
-                if one.kernel in self._candidates and work.todo and one.trial_seconds < some[present].trial_seconds:
+            alternatives, present = self._alternatives.get(work, {}), self.kernel_name(work)
+            for name, faster in alternatives.items():
+                kernel, ratio = faster.kernel, faster.trial_seconds / alternatives[present].trial_seconds
+                if kernel in self._candidates and work.todo and ratio < 1:
                     seconds = self._remaining_seconds(work, present)
-                    slow[one.kernel] = slow.get(one.kernel, 0.0) + seconds
-                    ratio = one.trial_seconds / some[present].trial_seconds
-                    fast[one.kernel] = fast.get(one.kernel, 0.0) + seconds * ratio
-                    places.setdefault(one.kernel, Upgrade(one.kernel, work, name))
+                    slow[kernel] = slow.get(kernel, 0.0) + seconds
+                    fast[kernel] = fast.get(kernel, 0.0) + seconds * ratio
+                    upgrades.setdefault(kernel, Upgrade(kernel, work, name))
         saved = {
-            kernel: self._saved_seconds(slow[kernel], fast[kernel], self._compile_seconds(place))
-            for kernel, place in places.items()
+            kernel: self._saved_seconds(slow[kernel], fast[kernel], self._compile_seconds(upgrade))
+            for kernel, upgrade in upgrades.items()
         }
         self._next_look = time.monotonic() + _LOOK_FACTOR * (time.monotonic() - begun)
         best = max(saved, key=lambda kernel: saved[kernel], default=None)
@@ -179,11 +185,11 @@ class Tiers:
             return None
         self._candidates.remove(best)
         _LOG.info("compiling %s beside the trials, to save %.1f s", best.label, saved[best])
-        return places[best]
+        return upgrades[best]
 
-    def _compile_seconds(self, place: Upgrade) -> float:
+    def _compile_seconds(self, upgrade: Upgrade) -> float:
         """Return the seconds of a compilation, on a machine as slow, or as busy, as its compilations or its trials say."""
-        expected = self._alternatives[place.work][place.name].compile_seconds
+        expected = self._alternatives[upgrade.work][upgrade.name].compile_seconds
         return expected * max(self._compile_scale, self._trial_scale)
 
     def _remaining_seconds(self, work: PointWork, name: str) -> float:
@@ -194,8 +200,8 @@ class Tiers:
     def _saved_seconds(self, slow: float, fast: float, cost: float) -> float:
         """Return the time that a compilation of ``cost`` seconds by one worker would save; the other workers count meanwhile."""
         workers = self._workers()
-        rest = max(0.0, 1.0 - cost * (workers - 1) / slow)  # fraction of the trials that the faster kernel would count
-        return slow / workers - (cost + rest * fast / workers)
+        fraction = max(0.0, 1.0 - cost * (workers - 1) / slow)  # of the trials, which the faster kernel would count
+        return slow / workers - (cost + fraction * fast / workers)
 
     def record_lost_time(self) -> None:
         """Add what this run has lost for want of each kernel that it did not compile, for runs to come."""
@@ -217,5 +223,5 @@ class Tiers:
         kernel.lost_time.forget()
         for work, old in before.items():
             if (new := self.kernel_name(work)) != old:
-                some = self._alternatives[work]
-                work.expect_speed(some[old].trial_seconds / some[new].trial_seconds)
+                alternatives = self._alternatives[work]
+                work.expect_speed(alternatives[old].trial_seconds / alternatives[new].trial_seconds)

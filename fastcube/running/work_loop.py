@@ -43,7 +43,7 @@ class WorkLoop:
     engine : Engine
         The workers.
     checkpoints : Checkpoints
-        Told of new trials; saves them when it is time.
+        Learns of new trials, and saves them when a checkpoint is due.
     progress : Progress
         The reports to the user.
     wake : queue
@@ -119,17 +119,18 @@ class WorkLoop:
                 return
 
     def _submit(self, function: Callable[[WorkUnit], Any], unit: WorkUnit) -> Future[Any]:
+        """Submit a call to the engine; its future is put into the queue when it is done."""
         future = self.engine.submit(function, unit)
         future.add_done_callback(self.wake.put)
         return future
 
     def _take_unit(self, work: PointWork, seconds: float) -> WorkUnit:
-        """Return the next unit of a work.  The first unit of a run also tries what may fail later."""
+        """Return the next unit of a work.  The first unit of a run also tries the set-ups of all points, and repeats trials."""
         first, stop = work.take(seconds)
         point, swept = tuple(work.points[0].items()), swept_values(work.points)
-        tried = [] if self.submitted else self.stages.open
-        again = work.stop - first if tried else 0
-        others = tuple((tuple(other.points[0].items()), self.tiers.kernel_name(other)) for other in tried)
+        tried_works = [] if self.submitted else self.stages.open
+        again = work.stop - first if tried_works else 0
+        others = tuple((tuple(other.points[0].items()), self.tiers.kernel_name(other)) for other in tried_works)
         self.submitted += 1
         kernel = self.tiers.kernel_name(work)
         return WorkUnit(self.study, self.stages.results.seed, point, first, stop, again, others, swept, kernel)
@@ -174,7 +175,7 @@ class WorkLoop:
         else:
             self.progress.note_compiling(done.compiling / self.engine.workers())
         self.tiers.note_unit(work, done)
-        work.count(first, stop, done.slots, done.seconds, done.item.kernel == self.tiers.kernel_name(work))
+        work.count(first, stop, done.slots, done.seconds, done.unit.kernel == self.tiers.kernel_name(work))
         self.checkpoints.has_new_trials = True
         self.stages.advance(work)
 
@@ -208,6 +209,7 @@ class WorkLoop:
         return code
 
     def _report(self, final: bool = False) -> None:
+        """Report the trials done, an estimate at a point that is being counted, and what is compiled."""
         present = None if final else next((work for work in self.stages.open if work.running), None)
         where = "" if present is None else self._present_estimate(present)
         compiling = "" if final else self._compiling_text()
@@ -215,11 +217,11 @@ class WorkLoop:
 
     def _compiling_text(self) -> str:
         """Return what is compiled at present and for how long, as text; empty if nothing is known to be compiled."""
-        left, name = len(self.tiers.first), self.stages.study.name
-        which = f"{self.first_kernels - left + 1} of {self.first_kernels}: {name}"
+        remaining, name = len(self.tiers.first), self.stages.study.name
+        which = f"{self.first_kernels - remaining + 1} of {self.first_kernels}: {name}"
         if self.engine.remote:
-            waits = left and not self.finished
-            return f"workers are compiling {which}, {time.monotonic() - self.begun:.0f} s" if waits else ""
+            is_waiting = remaining and not self.finished
+            return f"workers are compiling {which}, {time.monotonic() - self.begun:.0f} s" if is_waiting else ""
         present = present_compilation()
         if present is None:
             return ""

@@ -23,7 +23,7 @@ class FastcubeError(Exception):
 
     __module__ = "fastcube.errors"  # the module from which users import it
 
-    def __init__(self, text: str = "", *numbers: float) -> None:
+    def __init__(self, text: str = "", *numbers: float | str) -> None:
         super().__init__(text.format(*numbers) if numbers else text)
 
     def __str__(self) -> str:

@@ -11,26 +11,30 @@ from .broadcasting import BROADCAST
 from .routing import ROUTING
 from .routing_rate import ROUTING_RATE
 
-Bad = Callable[[int], bool]
+#: A predicate of nodes, such as whether a node is faulty.
+Predicate = Callable[[int], bool]
 
 
-def is_in_subcubes(cubes: list[tuple[int, int]]) -> Bad:
+def is_in_subcubes(cubes: list[tuple[int, int]]) -> Predicate:
     """Return the predicate whether a node is in one of the subcubes."""
     return lambda x: any((x ^ b) & ~m == 0 for b, m in cubes)
 
 
-def route_length(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
-    """Return the number of links of ROUTE1(1) (``bad`` is ``faulty``) or ROUTE3(1); -1 if the message does not arrive."""
+def route_length(n: int, s: int, t: int, faulty: Predicate, closed: Predicate) -> int:
+    """Return the number of links of ROUTE1(1) or ROUTE3(1); -1 if the message does not arrive.
+
+    ``closed`` nodes are faulty, or faulty or unsafe for ROUTE3.
+    """
     path = [s]
     while path[-1] != t:
         curr = path[-1]
         nearer = list(descending_bits(curr ^ t))
         farther = descending_bits(~(curr ^ t) & (2**n - 1))
-        bit = next((b for b in nearer if not bad(curr ^ b)), 0)
+        bit = next((b for b in nearer if not closed(curr ^ b)), 0)
         bit = (
             bit
             or next((b for b in nearer if not faulty(curr ^ b)), 0)
-            or next((b for b in farther if not bad(curr ^ b)), 0)
+            or next((b for b in farther if not closed(curr ^ b)), 0)
         )
         if not bit or curr ^ bit in path:
             return -1
@@ -81,8 +85,13 @@ def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int
     return delivered
 
 
-def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 0) -> tuple[int, int]:
-    """Return the number of nodes that BROADCAST1 reaches, or BROADCAST without faults, and the last time unit."""
+def count_broadcast1_reached(
+    n: int, s: int, faulty: Predicate, closed: Predicate, silent: int = -1, time: int = 0
+) -> tuple[int, int]:
+    """Return the number of nodes that BROADCAST1 reaches from time unit ``time`` on, and the last time unit.
+
+    ``closed`` nodes are faulty or unsafe.  No node sends to ``silent``, the source of BROADCAST2.
+    """
     reached, last = 0, time
     waiting = [(s, 2**n - 1, time)]
     while waiting:
@@ -91,7 +100,7 @@ def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, tim
         last = max(last, time)
         skipped = []
         for bit in descending_bits(control):
-            if bad(x ^ bit):
+            if closed(x ^ bit):
                 skipped.append(bit)
                 continue
             control ^= bit
@@ -105,7 +114,7 @@ def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, tim
     return reached, last
 
 
-def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
+def count_broadcast_reached(n: int, s: int, faults: set[int]) -> tuple[int, int]:
     """Return the number of nodes that BROADCAST reaches and the last time unit; copies to faulty nodes take time and are lost."""
     reached, last = 0, 0
     waiting = [(s, 2**n - 1, 0)]
@@ -131,15 +140,15 @@ def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
         s = next(x for x in iter(lambda: rng.getrandbits(n), -1) if x not in faults)
         cubes = unsafe_closure(faults)
         closed = is_in_subcubes(cubes)
-        total += broadcast_blindly(n, s, faults)[0]
+        total += count_broadcast_reached(n, s, faults)[0]
         if any(free == 2**n - 1 for _, free in cubes):
             continue
-        total += (one := broadcast_reach(n, s, faults.__contains__, closed)[0])
+        total += (from_source := count_broadcast1_reached(n, s, faults.__contains__, closed)[0])
         if closed(s):
             first = next(b for b in descending_bits(2**n - 1) if not closed(s ^ b))
-            total += 1 + broadcast_reach(n, s ^ first, faults.__contains__, closed, s, 1)[0]
+            total += 1 + count_broadcast1_reached(n, s ^ first, faults.__contains__, closed, s, 1)[0]
         else:
-            total += one
+            total += from_source
     return total
 
 

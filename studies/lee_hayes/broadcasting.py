@@ -12,9 +12,10 @@ import numpy as np
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import dispatch, layout
+from fastcube.measure.binned import make_quantiles
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, MAX_FAULTS
-from fastcube.measure.statistics import Mean, Statistic, make_quantiles
+from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Sample, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
@@ -80,11 +81,14 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- figures and notes
 
 
-#: Most lines of a panel, and least number of trials with unsafe sources for which a point is drawn.
-_MOST_LINES, _LEAST_EVENTS = 9, 100
+#: Most lines of a panel; with more, the axis and the lines are exchanged.
+_MOST_LINES = 9
+#: Least number of trials with unsafe sources for which a point is drawn.
+_LEAST_EVENTS = 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot the nodes that BROADCAST misses, that BROADCAST1 misses from unsafe sources, and the steps of BROADCAST2."""
     by = longest_axis((point for point, _ in results), "f", "links")
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f grows with n, so the axes are exchanged
@@ -92,21 +96,21 @@ def _figure(results: Results, sheet: Any) -> None:
     frequent = {
         point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS
     }
-    plain, unsafe, steps = sheet.panels(3)
-    missed = "fraction of the nonfaulty nodes"
-    plain.lines(results, "broadcast_coverage", x=x, by=by, failures=True)
-    plain.set_labels(y=missed, title="BROADCAST: not reached")
-    unsafe.lines(
+    basic_panel, unsafe_panel, steps_panel = sheet.panels(3)
+    missed_label = "fraction of the nonfaulty nodes"
+    basic_panel.lines(results, "broadcast_coverage", x=x, by=by, failures=True)
+    basic_panel.set_labels(y=missed_label, title="BROADCAST: not reached")
+    unsafe_panel.lines(
         results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in frequent, failures=True
     )
-    unsafe.set_labels(y=missed, title="BROADCAST1 from unsafe sources: not reached")
-    steps.lines(results, "broadcast2_steps", x=x, by=by)
+    unsafe_panel.set_labels(y=missed_label, title="BROADCAST1 from unsafe sources: not reached")
+    steps_panel.lines(results, "broadcast2_steps", x=x, by=by)
     if x == "n":  # otherwise each line has a bound of its own
-        steps.add_statement(lambda point: point["n"], "paper: n from active sources")
-        steps.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
-    steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
-    plain.scale = unsafe.scale = "log"
-    steps.scale = "linear"
+        steps_panel.add_statement(lambda point: point["n"], "paper: n from active sources")
+        steps_panel.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
+    steps_panel.set_labels(y="mean number of time units", title="BROADCAST2: steps")
+    basic_panel.scale = unsafe_panel.scale = "log"
+    steps_panel.scale = "linear"
     sheet.title("Broadcasting among random faults in Q_n (BROADCAST1 and BROADCAST2: where Q_n is not unsafe)")
 
 
@@ -116,8 +120,8 @@ def _theorem_notes(results: Results) -> list[str]:
     def total_count(name: str) -> int:
         return sum(int(tally.counts[name]) for _, tally in results)
 
-    late = sum(tally.maxima["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
-    where = "every point" if not late else f"all but {late} points"
+    late_points = sum(tally.maxima["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
+    where = "every point" if not late_points else f"all but {late_points} points"
     broadcast2, from_active, from_unsafe = (
         f"{total_count(f'{name}_complete'):,} of {total_count(f'{name}_trials'):,} trials"
         for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
@@ -172,6 +176,7 @@ def _closed_form_notes(results: Results) -> list[str]:
 
 # ---------------------------------------------------------------- the study
 
+#: The broadcasts that are counted, by the beginning of their counters: the algorithm, and the trials with such a broadcast.
 _ALGORITHMS = {
     "broadcast2": ("BROADCAST2(1)", "trials with an active node"),
     "broadcast1": ("BROADCAST1(1)", "trials with an active source"),
@@ -180,7 +185,7 @@ _ALGORITHMS = {
 }
 
 
-def _nonfaulty(point: Point) -> float:
+def _nonfaulty_count(point: Point) -> float:
     return float(2 ** int(point["n"]) - int(point["f"]))
 
 
@@ -189,7 +194,8 @@ def _most_steps(point: Point) -> float:
     return float(point["n"] + 1)
 
 
-def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
+def _make_statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
+    """Return the statistics of one entry of ``_ALGORITHMS``: completeness, coverage, and if ``steps`` the time units."""
     (title, among), condition = _ALGORITHMS[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
@@ -197,19 +203,19 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         total=f"{name}_reached",
         nonzero=condition,
         condition=condition,
-        unit=_nonfaulty,
+        unit=_nonfaulty_count,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = make_proportion(
+    completeness = make_proportion(
         f"{name}_complete",
         f"fraction of broadcasts by {title} that reach every nonfaulty node, among {among}",
         condition,
         shown,
     )
     if not steps:
-        return whole, coverage
+        return completeness, coverage
     return (
-        whole,
+        completeness,
         coverage,
         Mean(
             name=f"{name}_steps",
@@ -241,10 +247,10 @@ BROADCAST = Study(
     axes=AXES,
     tally=layout.BROADCAST,
     statistics=(
-        *_statistics("broadcast2", shown=True),
-        *_statistics("broadcast1"),
-        *_statistics("broadcast1_unsafe", steps=False),
-        *_statistics("broadcast"),
+        *_make_statistics("broadcast2", shown=True),
+        *_make_statistics("broadcast1"),
+        *_make_statistics("broadcast1_unsafe", steps=False),
+        *_make_statistics("broadcast"),
         make_proportion(
             "some_active", "fraction of fault sets that leave some node active, which is neither faulty nor unsafe"
         ),

@@ -13,9 +13,10 @@ import numpy as np
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe import dispatch, layout
+from fastcube.measure.binned import make_quantiles
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import Mean, Point, Proportion, make_quantiles
+from fastcube.measure.statistics import Mean, Point, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
@@ -42,12 +43,12 @@ CENTRES: dict[int, float] = {int(n): p for n, p in read_json("critical")["centre
 FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.18, 1.3, 1.5, 1.8)
 
 
-def _bound(point: Point) -> float:
+def _round_bound(point: Point) -> float:
     """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1 because it is a divisor."""
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
-def _grid() -> list[Point]:
+def _grid_points() -> list[Point]:
     return [
         {"n": n, "p": float(f"{centre * factor:.3g}")}
         for n, centre in CENTRES.items()
@@ -87,11 +88,12 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- notes and figures
 
 
-def _limits(low: float, high: float) -> str:
+def _interval_text(low: float, high: float) -> str:
     return f"[{low:.5g}, {high:.5g}]"
 
 
 def _notes(results: Results) -> list[str]:
+    """Return the lines of the table of p_1/2: its bracket, fit, exact value and leading order for each n."""
     lines = [
         "p_1/2 is where Q_n is unsafe with probability 1/2.  bracket: at least 95%, from monotonicity and Clopper-Pearson",
         "limits alone.  fit: logistic regression on a quintic in log p, 95% limits by the delta method (asymptotic).",
@@ -106,9 +108,9 @@ def _notes(results: Results) -> list[str]:
         exact, leading = critical_rate(n) if n <= 6 else math.nan, leading_order(n)
         cells = [
             f"{n:>2}",
-            f"{_limits(*bracket_threshold(counts)):>22}",
+            f"{_interval_text(*bracket_threshold(counts)):>22}",
             f"{p:>11.6g}" if curve else f"{'-':>11}",
-            f"{_limits(low, high):>24}" if curve else f"{'-':>24}",
+            f"{_interval_text(low, high):>24}" if curve else f"{'-':>24}",
             f"{'-':>12}" if math.isnan(exact) else f"{exact:>12.10f}",
             f"{leading:>9.4g}",
             f"{p / leading:>5.3f}" if curve else f"{'-':>5}",
@@ -219,19 +221,19 @@ UNSAFE_CRITICAL = Study(
             description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
             total="rounds",
             nonzero="with_unsafe",
-            bound=_bound,
+            bound=_round_bound,
         ),
         *make_quantiles(
             "rounds",
             "number of rounds in which FIND_UNSAFE marks nodes",
             "rounds_bins",
             percents=(50, 95),
-            bound=_bound,
+            bound=_round_bound,
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(
-        Grid("default", _grid(), 100_000),
+        Grid("default", _grid_points(), 100_000),
         Grid("fine", critical_grid.points(range(7, 25)), critical_grid.trials, _fine_figure, critical_grid.notes),
         Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_grid.notes),
     ),

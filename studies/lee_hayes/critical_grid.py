@@ -15,14 +15,15 @@ from fastcube.results.results import Results
 
 from .threshold import Count, Sharpness, corrections, counts_of, estimate_sharpness, leading_order
 
-#: p_.2, p_1/2 and p_.8, and trials of each point near p_1/2.  Above n = 24 by extrapolation.
+#: By n: approximations of p_.2, p_1/2 and p_.8, at which the points are placed, and the trials of each point near p_1/2.  Above
+#: n = 24 the approximations are extrapolated.
 PLACES: dict[int, tuple[float, float, float, int]] = {int(n): row for n, row in read_json("critical")["places"].items()}
 
-#: Values of n whose chi-square is less likely than this are listed.
+#: Values of n are listed as too far from the curve if their chi-square has a smaller probability.
 _UNLIKELY = 1e-3
 
 #: A point near p_1/2 has this many times the trials of a point near p_.2 or p_.8.
-_MOST_OUTSIDE = 4
+_TRIALS_RATIO = 4
 
 
 def target_half_width(n: int) -> float:
@@ -33,7 +34,7 @@ def target_half_width(n: int) -> float:
 def _rates(n: int) -> tuple[list[float], list[float]]:
     """Return p of the points near p_1/2, and of the points near p_.2 and p_.8."""
     low, half, high, _ = PLACES[n]
-    step = 0.01 if n <= 16 else 0.02
+    step = 0.01 if n <= 16 else 0.02  # above n = 16 a wider interval of p_1/2 is accepted
     inside = [half * factor for factor in (1 - step, 1, 1 + step)]
     outside = [p * factor for p in (low, high) for factor in (0.98, 1.02)]
     return [float(f"{p:.5g}") for p in inside], [float(f"{p:.5g}") for p in outside]
@@ -49,7 +50,7 @@ def trials(point: Point) -> int:
     n = int(point["n"])
     inside, _ = _rates(n)
     most = PLACES[n][3]
-    return most if point["p"] in inside else most // _MOST_OUTSIDE
+    return most if point["p"] in inside else most // _TRIALS_RATIO
 
 
 def counts_on_grid(n: int, counts: Sequence[Count]) -> list[Count]:
@@ -65,6 +66,7 @@ def sharp_values(results: Results) -> dict[int, Sharpness | None]:
     return {n: estimate_sharpness(counts_on_grid(n, counts)) for n, counts in counts_of(results).items()}
 
 
+#: The heading of the table in the notes.
 _HEADER = (
     f"{'n':>2}  {'p_1/2':>12}  {'95% limits':>24}  {'+- rel.':>7}  {'p_.8/p_.2':>9}  {'95% limits':>18}"
     f"  {'leading':>9}  {'ratio':>7}  {'proved factors':>14}"
@@ -81,7 +83,7 @@ def notes(results: Results) -> list[str]:
         "",
         _HEADER,
     ]
-    wide, off = [], []
+    too_wide, too_far = [], []
     for n, known in sharp_values(results).items():
         if known is None:
             lines.append(f"{n:>2}  too few points or trials")
@@ -96,15 +98,15 @@ def notes(results: Results) -> list[str]:
             f"  {f'{bounds[0]:.3f}, {bounds[1]:.1f}':>14}"
         )
         if width > target_half_width(n):
-            wide.append(n)
+            too_wide.append(n)
         if known.chance < _UNLIKELY:
-            off.append(n)
-    if wide:
+            too_far.append(n)
+    if too_wide:
         lines.append(
-            f"wider than the trials were chosen for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, wide))}"
+            f"wider than the trials were chosen for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, too_wide))}"
         )
-    if off:
+    if too_far:
         lines.append(
-            f"counts farther from the curve than all but one sample in {1 / _UNLIKELY:,.0f}: n = {', '.join(map(str, off))}"
+            f"counts farther from the curve than all but one sample in {1 / _UNLIKELY:,.0f}: n = {', '.join(map(str, too_far))}"
         )
     return lines

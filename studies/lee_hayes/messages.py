@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastcube.measure.routing_rules import explain_faults
+from fastcube.measure.routing_rules import explain_faults, wrap_steps
 from fastcube.measure.study import Sample, join_limited
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from fastcube.measure.estimate import Estimate
     from fastcube.networks.hypercube import Hypercube
 
-#: Largest number of items on one line.
-_MOST = 32
+#: Largest number of unsafe subcubes on one line.
+_MOST_SUBCUBES = 32
 
 
 def has_value(e: Estimate) -> bool:
@@ -24,25 +24,25 @@ def has_value(e: Estimate) -> bool:
     return not math.isnan(e.value)
 
 
-def explain_faults_and_ends(drawn: Sample, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
-    """Return a trial's faults and ends as data and as lines of text, and its unsafe nodes; ``also`` is added to the data."""
+def explain_faults_and_ends(drawn: Sample, **axes: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
+    """Return a trial's faults and ends as data, with the values of ``axes``, and as lines of text, and its unsafe nodes."""
     from fastcube.algorithms.unsafe import find_unsafe
 
     cube = drawn.network
     unsafe = find_unsafe(cube)
     data, lines = explain_faults(drawn)
-    large = [str(part) for part in unsafe.subcubes if part.dimension]
-    lines.append(f"  maximal unsafe subcubes ({len(large)}): {join_limited(large, _MOST)}")
+    subcubes = [str(part) for part in unsafe.subcubes if part.dimension]
+    lines.append(f"  maximal unsafe subcubes ({len(subcubes)}): {join_limited(subcubes, _MOST_SUBCUBES)}")
     if unsafe.all_unsafe:
         lines.append(
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
         )
-    data = {**data, **drawn.others, **also, "some_active": not unsafe.all_unsafe}
-    return data, [counted_from_left(cube), *lines], unsafe
+    data = {**data, **drawn.others, **axes, "some_active": not unsafe.all_unsafe}
+    return data, [describe_link_numbers(cube), *lines], unsafe
 
 
-def counted_from_left(cube: Hypercube) -> str:
-    """Return a line about the numbering of links."""
+def describe_link_numbers(cube: Hypercube) -> str:
+    """Return a line that says how links are numbered."""
     return f"  links are counted from the left, 1 to {cube.n}"
 
 
@@ -59,9 +59,4 @@ def describe_route(cube: Hypercube, name: str, found: Route) -> list[str]:
         head = f"  {name}: delivered over {found.length} link{'s' * (found.length != 1)}"
     else:
         head = f"  {name}: {found.outcome}: {found.reason}"
-    lines = [head, f"    {cube.label(path[0])}"]
-    for step in steps:
-        if len(lines[-1]) + len(step) > 110:
-            lines.append("     ")
-        lines[-1] += f" {step}"
-    return lines
+    return [head, *wrap_steps(f"    {cube.label(path[0])}", steps, "     ")]

@@ -13,10 +13,11 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import dispatch, layout
+from fastcube.measure.asymptotic import Ratio
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.inventory import inventory
-from fastcube.measure.routing_rules import AXES, check_point, sample_trial
-from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.routing_rules import AXES, check_point, is_searched, sample_trial
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
@@ -52,10 +53,6 @@ def _enumeration(point: Point) -> Tally:
     slots = layout.ROUTING.new_tally()
     ROUTING_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, point["k"], 0, 1, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.ROUTING, 0, messages, slots)
-
-
-def _is_searched(point: Point) -> bool:
-    return int(point["n"]) <= layout.MAX_SEARCHED_DIMENSION
 
 
 # ---------------------------------------------------------------- replay
@@ -170,6 +167,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _delay_notes(results: Results) -> list[str]:
+    """Return a note on the printed bound on delays, if there are points for which it is stated."""
     rows = [(p, results.estimates(p)["route3_above_hamming"]) for p, tally in results if tally.trials]
     stated = [(p, e) for p, e in rows if has_value(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
     if not stated:
@@ -185,7 +183,7 @@ def _loss_notes(results: Results) -> list[str]:
     """Return for points at which few messages were lost the closed form, which is more precise there."""
     rare = []
     for point, tally in results:
-        if tally.trials and not _is_searched(point) and not point["links"] and point["f"]:
+        if tally.trials and not is_searched(point) and not point["links"] and point["f"]:
             lost = tally.trials - tally.counts["route_delivered"]
             if lost < _RARE:
                 mean = float(faults_on_route(int(point["n"]), int(point["f"])))
@@ -201,23 +199,24 @@ def _loss_notes(results: Results) -> list[str]:
 
 # ---------------------------------------------------------------- the study
 
+#: The rules in descriptions of statistics, by the beginnings of the statistics' names.
 _NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
-
 
 #: The trials in which ROUTE3(1) runs, as the end of a description.
 _AMONG_ACTIVE = ", among trials with an active node"
 
 
 def _among_delivered(name: str) -> str:
+    """Return the end of a description of a statistic over delivered messages."""
     where = " in trials with an active node" if name == "route3" else ""
     return f", among messages that {_NAMES[name]} delivers{where}"
 
 
 def make_proportion(
-    name: str, description: str, condition: str | None = None, shown: bool = False, **more: Any
+    name: str, description: str, condition: str | None = None, shown: bool = False, **options: Any
 ) -> Proportion:
-    """Return the fraction of all trials, or of the trials that ``condition`` counts, as a statistic."""
-    return Proportion(name=name, description=description, condition=condition, shown=shown, **more)
+    """Return the fraction of all trials, or of the trials that ``condition`` counts, as a statistic with further ``options``."""
+    return Proportion(name=name, description=description, condition=condition, shown=shown, **options)
 
 
 def _has_faults(point: Point) -> bool:
@@ -242,9 +241,9 @@ def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
 
     def bound(point: Point) -> float:
         n, k = int(point["n"]), radius(point)
-        near = [math.comb(n, i) for i in range(k + 1)]
-        blind = int(point["f"]) * (sum(near) - 1) + 2 * int(point["links"]) * sum(near[:-1])
-        return float(1 + 2 * min(2 ** (n - 1), blind))
+        at_distance = [math.comb(n, i) for i in range(k + 1)]
+        nodes_near_faults = int(point["f"]) * (sum(at_distance) - 1) + 2 * int(point["links"]) * sum(at_distance[:-1])
+        return float(1 + 2 * min(2 ** (n - 1), nodes_near_faults))
 
     return bound
 
@@ -253,7 +252,7 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic."""
     return Ratio(
         name=f"{name}_stretch",
-        description=(f"total links of routes divided by the total Hamming distance{_among_delivered(name)}"),
+        description=f"total links of routes divided by the total Hamming distance{_among_delivered(name)}",
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
@@ -265,23 +264,25 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     )
 
 
-def ending_proportion(name: str, how: str, event: str, condition: str | None = None) -> Proportion:
-    """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
+def ending_proportion(name: str, outcome: str, event: str, condition: str | None = None) -> Proportion:
+    """Return the fraction of an algorithm's messages with an outcome other than delivery, as a statistic."""
     all_of, among = ("", _AMONG_ACTIVE) if condition else ("all ", "")
     return make_proportion(
-        f"{name}_{how}", f"fraction of {all_of}messages that {event} under {_NAMES[name]}{among}", condition
+        f"{name}_{outcome}", f"fraction of {all_of}messages that {event} under {_NAMES[name]}{among}", condition
     )
 
 
 def _longer_proportion(name: str) -> Proportion:
+    """Return the fraction of an algorithm's delivered routes that are not shortest nonfaulty paths, as a statistic."""
     what = f"fraction of routes longer than a shortest nonfaulty path (n <= 12){_among_delivered(name)}"
-    return make_proportion(f"{name}_above_shortest", what, f"{name}_delivered", defined=_is_searched)
+    return make_proportion(f"{name}_above_shortest", what, f"{name}_delivered", defined=is_searched)
 
 
-_REPEATED_NODE_TEXT, _NO_LINK_TEXT = (
-    "come to a node twice, and so circle for ever,",
-    "stop where the rule allows no link",
-)
+#: The outcomes livelock and stuck in descriptions.
+_REPEATED_NODE_TEXT = "come to a node twice, and so circle for ever,"
+_NO_LINK_TEXT = "stop where the rule allows no link"
+
+#: The counter of the trials in which ROUTE3(1) runs.
 _SOME_ACTIVE = "some_active"
 
 ROUTING = Study(
@@ -357,7 +358,7 @@ ROUTING = Study(
         make_proportion(
             "reachable",
             "fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",
-            defined=_is_searched,
+            defined=is_searched,
         ),
     ),
     kernel=lambda point: dispatch.ROUTING.kernel(*point.values()),

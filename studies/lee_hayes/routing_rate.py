@@ -15,7 +15,7 @@ from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .messages import counted_from_left, describe_route, has_value
+from .messages import describe_link_numbers, describe_route, has_value
 from .routing import length_ratio, make_proportion
 
 #: Node failure rates of the grid.
@@ -50,7 +50,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     drawn = sample_trial(point, key, trial)
     data, lines = explain_sample(point, drawn)
     data["k"] = k
-    lines.insert(0, counted_from_left(drawn.network))
+    lines.insert(0, describe_link_numbers(drawn.network))
     if drawn.others["discarded"]:
         return Explanation("\n".join(lines), data)
     cube, s, t = drawn.network, data["s"], data["t"]

@@ -14,17 +14,10 @@ from fastcube.exact.bounds import large_subcube_bounds, max_unsafe
 from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
+from fastcube.measure.binned import Distribution, TailProportion, make_quantiles
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import (
-    Bounds,
-    Distribution,
-    Mean,
-    Proportion,
-    SplitMean,
-    TailProportion,
-    make_quantiles,
-)
+from fastcube.measure.statistics import Bounds, Mean, Proportion, SplitMean
 from fastcube.measure.study import (
     Axis,
     Explanation,

@@ -10,27 +10,27 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 #: Largest number of faulty links, and of faulty nodes, of a point.
-MOST = 65536
+MOST_FAULTS = 65536
 
 
 def axes_up_to(n: int) -> tuple[Axis, ...]:
     """Return the axes of a study for cubes of up to n dimensions."""
     return (
         Axis("n", "dimension of the hypercube", int, 1, n),
-        Axis("links", "number of faulty links", int, 0, MOST),
-        Axis("f", "number of faulty nodes", int, 0, MOST),
+        Axis("links", "number of faulty links", int, 0, MOST_FAULTS),
+        Axis("f", "number of faulty nodes", int, 0, MOST_FAULTS),
     )
 
 
 def check_point(point: Point) -> None:
     """Raise ParameterError if Q_n has fewer links or nodes than the point has faults."""
     n = int(point["n"])
-    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
-    check_range("f", point["f"], 0, min(2**n, MOST), f"for n={n}")
+    check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST_FAULTS), f"for n={n}")
+    check_range("f", point["f"], 0, min(2**n, MOST_FAULTS), f"for n={n}")
 
 
 def doubling_counts(n: int, most: int, below: int = 1) -> list[int]:
-    """Return n - below, n, and 1, 2, 4, ..., most; ascending, each once."""
+    """Return n - below, n, and the powers of two up to ``most``; ascending, each once, without 0."""
     powers = [2**i for i in range(most.bit_length())]
     return sorted({n - below, n, *powers} - {0})
 
@@ -89,7 +89,7 @@ def explain_tree(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], 
         candidates = ", ".join(f"COST({j}) = {cost}" for j, cost in costs.items())
         lines.append(f"    d_{i} = {tree.order[i]}: {candidates}")
     lines.append(f"    d_0 = {tree.order[0]}: the dimension that is left")
-    lines += faults_by_stage(tree)
+    lines += describe_faults_by_stage(tree)
     return (
         tree,
         lines,
@@ -104,7 +104,7 @@ def explain_tree(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], 
     )
 
 
-def faults_by_stage(tree: CommunicationTree) -> list[str]:
+def describe_faults_by_stage(tree: CommunicationTree) -> list[str]:
     """Return lines about a tree's faulty links, stage by stage."""
     if not tree.faulty_links:
         return ["    no faulty link in the tree"]

@@ -11,7 +11,8 @@ from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import dispatch, layout
 from fastcube.kernels.gathering.layout import MOST_DIMENSIONS, RUNS, common_denominator
-from fastcube.measure.statistics import NormalMean, Proportion, Ratio
+from fastcube.measure.asymptotic import NormalMean, Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, join_limited, point_text
 from fastcube.results.results import Results
 
@@ -28,7 +29,7 @@ from .faults import (
 )
 from .find_tree import AMONG_SINK
 
-#: The algorithms, by their names in RUNS.
+#: The algorithm and variant of each run, by the run's name in RUNS.
 ALGORITHMS = {
     "as_printed": ("FTTC", "as_printed"),
     "as_commented": ("FTTC", "as_commented"),
@@ -37,14 +38,15 @@ ALGORITHMS = {
     "tc": ("TC", None),
 }
 
-
 #: Largest number of failing nodes that the text of a trial describes per algorithm.
 _MOST_PLANS = 20
 
 # ---------------------------------------------------------------- replay
 
 
-def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
+def _make_explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
+    """Return the ``explain`` function of a study of these runs."""
+
     def explain_trial(point: Point, key: int, trial: int) -> Explanation:
         """Return one trial as text and as data, algorithm by algorithm."""
         cube = sample_trial(point, key, trial).network
@@ -72,6 +74,7 @@ def _failing_text(tree: CommunicationTree, outcome: Gathering) -> list[str]:
 
 
 def _run_text(run: str, outcome: Gathering) -> list[str]:
+    """Return lines on one run: its result, the actions of failing nodes, and the losses."""
     label = outcome.cube.label
     result = (
         "all data arrives"
@@ -94,6 +97,7 @@ def _run_text(run: str, outcome: Gathering) -> list[str]:
 
 
 def _run_data(outcome: Gathering) -> dict[str, Any]:
+    """Return one run as data; amounts of data are fractions as text."""
     return {
         "expected": outcome.expected,
         "arrived": str(outcome.arrived),
@@ -118,13 +122,13 @@ def _data_unit(point: Point) -> Fraction:
     return Fraction(1, common_denominator(int(point["n"])))
 
 
-def _total_data(point: Point) -> float:
+def _units_per_node(point: Point) -> float:
     """Return the number of counter units of one node's data, the most that can be lost per node."""
     return float(common_denominator(int(point["n"])))
 
 
-#: The algorithms, as descriptions of statistics call them.
-_RUNS = {
+#: The runs, as descriptions of statistics call them.
+_RUN_TITLES = {
     "as_printed": "FTTC by its printed code",
     "as_commented": "FTTC by its printed comments",
     "corrected": "FTTC by corrected code",
@@ -134,11 +138,12 @@ _RUNS = {
 
 
 def _complete_proportion(run: str, shown: bool = True) -> Proportion:
-    what = f"probability that {_RUNS[run]} brings all data to the sink{AMONG_SINK}"
+    what = f"probability that {_RUN_TITLES[run]} brings all data to the sink{AMONG_SINK}"
     return Proportion(name=f"complete_{run}", description=what, condition="sink_exists", shown=shown)
 
 
-def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
+def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **options: Any) -> Ratio:
+    """Return a fraction of all data as a statistic; ``options`` are further fields of it."""
     return Ratio(
         name=name,
         description="fraction of all data of all trials together, one unit per nonfaulty, non-isolated node, that "
@@ -149,12 +154,14 @@ def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, 
         nonzero=nonzero,
         condition="sink_exists",
         shown=shown,
-        **more,
+        **options,
     )
 
 
 def _lost_ratio(run: str, shown: bool = True) -> Ratio:
-    return _data_ratio(f"lost_{run}", f"{_RUNS[run]} loses", f"lossy_{run}", shown, bound=_total_data, scale=_data_unit)
+    return _data_ratio(
+        f"lost_{run}", f"{_RUN_TITLES[run]} loses", f"lossy_{run}", shown, bound=_units_per_node, scale=_data_unit
+    )
 
 
 def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
@@ -206,13 +213,13 @@ def _gather_figure(results: Results, sheet: Any) -> None:
         panel.lines(results, f"lost_{variant}", x=x, by="n")
         panel.scale = "auto" if variant == "as_printed" else "log"  # ``as_printed`` loses nearly all data
         panel.set_labels(y="fraction of the data lost", title=f"FTTC {variant}")
-    cut = [
+    cut_off = [
         (point[x], results.estimates(point)["unreachable_data"].value)
         for point, tally in results
         if tally.counts["with_unreachable_data"]
     ]
-    if cut:
-        lost[-1].marks([at for at, _ in cut], [value for _, value in cut], "cut off from the sink")
+    if cut_off:
+        lost[-1].marks([faults for faults, _ in cut_off], [value for _, value in cut_off], "cut off from the sink")
     deadlocked.lines(results, "deadlocked_as_printed", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
@@ -222,7 +229,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     sheet.title(results.study.title)
 
 
-#: Labels of the slowdowns in the figure of ``rerouting``, and of the algorithms that lose nothing.
+#: The statistics of slowdowns in the figure of ``rerouting``, by label.
 _SLOWDOWNS = {
     "FTTC as commented": "slowdown_as_commented",
     "FTTC corrected": "slowdown_corrected",
@@ -230,6 +237,7 @@ _SLOWDOWNS = {
     "rerouting: n + 3k": "slowdown_reroute",
     "rerouting: n + 2k": "slowdown_reroute_hops",
 }
+#: The statistics of complete deliveries in the figure of ``rerouting``, by label.
 _COMPLETE = {
     "TC": "complete_tc",
     "rerouting": "complete_reroute",
@@ -270,11 +278,12 @@ def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points
 
 
 def _slowest_note(results: Results) -> list[str]:
-    found = [(tally.maxima["slowest"], point) for point, tally in results if tally.trials]
-    found = [(maximum, point) for maximum, point in found if maximum[1] >= 0]
-    if not found:
+    """Return a note on the run of ``as_commented`` that took most steps for its n; none if no trial has a sink."""
+    maxima = [(tally.maxima["slowest"], point) for point, tally in results if tally.trials]
+    reached = [(maximum, point) for maximum, point in maxima if maximum[1] >= 0]
+    if not reached:
         return []
-    (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
+    (steps, trial), point = max(reached, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
     return [f"slowest run of FTTC as commented for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
 
 
@@ -294,12 +303,16 @@ GATHER = Study(
         _lost_ratio("as_commented"),
         _lost_ratio("as_printed"),
         _lost_ratio("corrected", shown=False),
-        _sink_proportion("deadlocked_as_printed", f"{_RUNS['as_printed']} makes a node wait for ever"),
-        _sink_proportion("deadlocked_as_commented", f"{_RUNS['as_commented']} makes a node wait for ever", shown=False),
-        _sink_proportion("deadlocked_corrected", f"{_RUNS['corrected']} makes a node wait for ever", shown=False),
+        _sink_proportion("deadlocked_as_printed", f"{_RUN_TITLES['as_printed']} makes a node wait for ever"),
+        _sink_proportion(
+            "deadlocked_as_commented", f"{_RUN_TITLES['as_commented']} makes a node wait for ever", shown=False
+        ),
+        _sink_proportion("deadlocked_corrected", f"{_RUN_TITLES['corrected']} makes a node wait for ever", shown=False),
         _UNREACHABLE_DATA,
         _sink_proportion(
-            "avoidable_loss", f"{_RUNS['as_commented']} loses more data than is cut off from the sink", shown=False
+            "avoidable_loss",
+            f"{_RUN_TITLES['as_commented']} loses more data than is cut off from the sink",
+            shown=False,
         ),
         _sink_proportion(
             "blocked_sender_without_helper",
@@ -312,7 +325,7 @@ GATHER = Study(
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("as_printed", "as_commented", "corrected")),
+    explain=_make_explain(("as_printed", "as_commented", "corrected")),
     sample=sample_trial,
     figure=_gather_figure,
 )
@@ -325,8 +338,8 @@ REROUTING = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
-        _slowdown("as_commented", f"the number of steps of {_RUNS['as_commented']}"),
-        _slowdown("corrected", f"the number of steps of {_RUNS['corrected']}"),
+        _slowdown("as_commented", f"the number of steps of {_RUN_TITLES['as_commented']}"),
+        _slowdown("corrected", f"the number of steps of {_RUN_TITLES['corrected']}"),
         _slowdown("paper", "the n + k steps that the paper counts for FTTC if k stages have a blocked sender", 2),
         _slowdown(
             "reroute",
@@ -339,7 +352,7 @@ REROUTING = Study(
         ),
         _sink_proportion(
             "slowdown_at_least_2",
-            f"{_RUNS['as_commented']} takes 2n steps or more, twice as long as without faults",
+            f"{_RUN_TITLES['as_commented']} takes 2n steps or more, twice as long as without faults",
             shown=False,
         ),
         _complete_proportion("tc"),
@@ -361,7 +374,7 @@ REROUTING = Study(
     ),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("as_commented", "corrected", "reroute", "tc")),
+    explain=_make_explain(("as_commented", "corrected", "reroute", "tc")),
     sample=sample_trial,
     figure=_rerouting_figure,
     notes=Notes((_slowest_note, ("slowdown_as_commented", "slowdown_at_least_2"))),

@@ -5,7 +5,8 @@ from typing import Any
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.kernels.trees import dispatch, layout
-from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.asymptotic import Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.results.results import Results
 
@@ -38,15 +39,16 @@ def _tree_data(tree: CommunicationTree | None) -> dict[str, Any] | None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
-    chosen = sorted({7 if 7 in ns else ns[0], ns[-1]}) if ns else [1]
+    """Plot faulty links (above) and fault-free trees (below) of three trees: at n = 7 or the smallest n, and at the largest."""
+    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    chosen = sorted({7 if 7 in sizes else sizes[0], sizes[-1]}) if sizes else [1]
     x = axis_of_faults(results)
     panels = sheet.panels(len(chosen), rows=2)
     faults = {"FIND_TREE": "tree_faults", "TOP_DOWN": "tree_faults_top_down", "optimum": "optimum"}
-    free = {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"}
+    fault_free = {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"}
     for i, n in enumerate(chosen):
         links, fractions = panels[i], panels[len(chosen) + i]
-        for panel, statistics in ((links, faults), (fractions, free)):
+        for panel, statistics in ((links, faults), (fractions, fault_free)):
             panel.compare(results, statistics, x=x, at={"n": n})
             set_log_axis(panel)
         links.set_labels(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
@@ -57,6 +59,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
+    """Return a note on the largest gap between FIND_TREE's tree and a best tree, if there is any gap."""
     worst = max(
         ((tally.maxima["largest_gap"], point) for point, tally in results if tally.trials),
         key=lambda pair: pair[0][0],
@@ -68,8 +71,8 @@ def _notes(results: Results) -> list[str]:
     return [f"largest gap to the optimum: {gap} faulty links, in trial {trial} at {point_text(point)}"]
 
 
-def _make_proportion(name: str, description: str, among: str | None = None, shown: bool = True) -> Proportion:
-    return Proportion(name=name, description=description, condition=among, shown=shown)
+def _make_proportion(name: str, description: str, condition: str | None = None, shown: bool = True) -> Proportion:
+    return Proportion(name=name, description=description, condition=condition, shown=shown)
 
 
 OPTIMAL_TREE = Study(

@@ -5,22 +5,27 @@ shows the fraction of routes that find a path, Figure 2 the length of the paths.
 shortest nonfaulty path.  Its grid ``large`` goes on to DC(30), larger than any published simulation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastcube.kernels.dualcube import dispatch, layout
+from fastcube.measure.asymptotic import NormalMean, Ratio
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import NormalMean, Proportion, Ratio
-from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, Value, product_grid
+from fastcube.measure.statistics import Proportion
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, product_grid
 from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_text
 
-Point = Mapping[str, Value]
-
+#: The failure rates of the grids, to 50% in steps of 5%.
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
 
+#: Most faulty nodes, and most events, in the text of a replay.
+_MOST_LISTED = 40
+
+
 def _is_searched(point: Point) -> bool:
+    """Whether trials search for a shortest nonfaulty path, which looks at all nodes."""
     return point["m"] <= layout.SEARCH_M
 
 
@@ -132,30 +137,27 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     return Explanation("\n".join(_route_lines(dual, data, result.events)), data)
 
 
-def _node(dual: Any, u: int) -> str:
+def _node_text(dual: Any, u: int) -> str:
     """Return the label of node ``u`` as three bit strings with dots between them: class, and the two fields of m bits."""
     text = dual.label(u)
     return f"{text[0]}.{text[1 : dual.m + 1]}.{text[dual.m + 1 :]}"
 
 
-def _route_lines(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) -> list[str]:
+def _route_lines(dual: Any, data: Mapping[str, Any], events: Sequence[Any]) -> list[str]:
+    """Return the lines of a replay: the message, the faulty nodes met, and the path or the decisions before the failure."""
+
     def node_name(u: int) -> str:
-        return _node(dual, u)
+        return _node_text(dual, u)
 
     s, t, met = data["s"], data["t"], data["faulty_met"]
-    kind = (
-        "one cluster"
-        if dual.same_cluster(s, t)
-        else "different clusters of one class"
-        if dual.class_of(s) == dual.class_of(t)
-        else "different classes"
-    )
+    of_one_class = "one cluster" if dual.same_cluster(s, t) else "different clusters of one class"
+    position = of_one_class if dual.class_of(s) == dual.class_of(t) else "different classes"
     lines = [
         f"DC({dual.m}), failure rate {dual.faulty_nodes.rate}; labels are u_0.u_1..u_m.u_m+1..u_2m",
-        f"from {node_name(s)} to {node_name(t)}: {kind}, d(s, t) = {data['distance']}",
+        f"from {node_name(s)} to {node_name(t)}: {position}, d(s, t) = {data['distance']}",
         f"asked {data['lookups']} nodes, {len(met)} of them faulty{':' if met else ''}",
-        *(f"  faulty {node_name(u)}" for u in met[:40]),
-        *([f"  and {len(met) - 40} more"] if len(met) > 40 else []),
+        *(f"  faulty {node_name(u)}" for u in met[:_MOST_LISTED]),
+        *([f"  and {len(met) - _MOST_LISTED} more"] if len(met) > _MOST_LISTED else []),
     ]
     if data["outcome"] == "delivered":
         lines.append(f"delivered over {data['length']} links (0 is the cross edge):")
@@ -166,8 +168,8 @@ def _route_lines(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) ->
             "failed: "
             + ("a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try")
         )
-        lines += [f"  {_event(dual, e)}" for e in events[:40]]
-        if len(events) > 40:
+        lines += [f"  {_event_text(dual, e)}" for e in events[:_MOST_LISTED]]
+        if len(events) > _MOST_LISTED:
             lines.append("  and so on")
     if "shortest" in data:
         found = data["shortest"]
@@ -177,8 +179,9 @@ def _route_lines(dual: Any, data: Mapping[str, Any], events: tuple[Any, ...]) ->
     return lines
 
 
-def _event(dual: Any, e: Any) -> str:
-    node, other = _node(dual, e.node), _node(dual, e.other)
+def _event_text(dual: Any, e: Any) -> str:
+    """Return a decision of PRACTICAL in words."""
+    node, other = _node_text(dual, e.node), _node_text(dual, e.other)
     trees = f"the tree of {e.nodes} node{'s' if e.nodes > 1 else ''}"
     return {
         "crossed": f"cross {node} : {other}",
@@ -192,7 +195,7 @@ def _event(dual: Any, e: Any) -> str:
 # ---------------------------------------------------------------- figures and notes
 
 
-def _connected_about(point: Point) -> float:
+def _approximate_connected(point: Point) -> float:
     """Return 1 - 2 p^(m+1), the first-order probability that no end is isolated, an approximation of P(connected pair)."""
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
@@ -204,17 +207,17 @@ def printed_fraction(item: str, name: str) -> float:
 
 def _stated_rates() -> tuple[tuple[float, float], tuple[float, float]]:
     """Return two pairs (success rate, largest failure rate for it), from the two sentences of the paper on Figure 1."""
-    most, many = "success-ninety", "success-fifty"
-    above = "percent delivered, above"
+    ninety, fifty = "success-ninety", "success-fifty"
+    delivered = "percent delivered, above"
     return (
-        (printed_fraction(most, above), printed_fraction(most, "failure rate, percent, below")),
-        (printed_fraction(many, above), printed_fraction(many, "failure rate, percent, up to")),
+        (printed_fraction(ninety, delivered), printed_fraction(ninety, "failure rate, percent, below")),
+        (printed_fraction(fifty, delivered), printed_fraction(fifty, "failure rate, percent, up to")),
     )
 
 
 def figure(results: Results, sheet: Any) -> None:
     """Plot Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
-    of = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
+    figure_name = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
     (ninety, low), (fifty, high) = _stated_rates()
     left, right = sheet.panels(2)
     left.lines(results, "delivered", x="rate", by="m")
@@ -222,9 +225,9 @@ def figure(results: Results, sheet: Any) -> None:
     left.limits(bottom=0)
     left.add_statement(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
     left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
-    left.set_labels(y="successful routing rate", title=f"{of} 1: pairs between which PRACTICAL delivers")
+    left.set_labels(y="successful routing rate", title=f"{figure_name} 1: pairs between which PRACTICAL delivers")
     _plot_lengths(results, right)
-    right.set_labels(title=f"{of} 2: length of the paths found, delivered messages alone")
+    right.set_labels(title=f"{figure_name} 2: length of the paths found, delivered messages alone")
     sheet.title(results.study.title)
 
 
@@ -244,30 +247,30 @@ def notes(results: Results) -> list[str]:
     """Return notes: the paper's statements compared with the results, failures by reason, and the approximation for large m."""
     lines = []
     (ninety, low), (fifty, high) = _stated_rates()
-    below, above, upto, over = 0, 0, 0, 0
+    true_90 = false_90 = true_50 = false_50 = 0
     for point, tally in results:
         if not tally.trials:
             continue
         estimate = results.estimates(point)["delivered"]
         if point["rate"] < low:
-            below += estimate.low > ninety
-            above += estimate.high <= ninety
+            true_90 += estimate.low > ninety
+            false_90 += estimate.high <= ninety
         if point["rate"] <= high:
-            upto += estimate.low > fifty
-            over += estimate.high <= fifty
+            true_50 += estimate.low > fifty
+            false_50 += estimate.high <= fifty
     lines.append(
-        f'"success rate > 90% if the node failure rate is below 30%": true at {below} points, false at {above}'
+        f'"success rate > 90% if the node failure rate is below 30%": true at {true_90} points, false at {false_90}'
     )
-    lines.append(f'"in most cases > 50% up to 50%": true at {upto} points, false at {over}')
+    lines.append(f'"in most cases > 50% up to 50%": true at {true_50} points, false at {false_50}')
     limits = sum(tally.counts["limit"] for _, tally in results)
-    void = sum(tally.counts["discarded"] for _, tally in results)
-    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {void}")
+    discarded = sum(tally.counts["discarded"] for _, tally in results)
+    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {discarded}")
     large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
     if large:
         lines.append("delivered beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
         for point in large:
             reached = estimate_text(results.estimates(point)["delivered"])
-            lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
+            lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_approximate_connected(point):.6f}")
     if any(tally.trials and not _is_searched(point) for point, tally in results):
         lines.append(
             "delivered_connected, length_over_shortest and at_shortest need all 2^(2m+1) nodes and are left out above "

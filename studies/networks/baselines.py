@@ -1,4 +1,4 @@
-"""Baselines of ``fastcube bench`` for the survival kernel: code as a user might write it."""
+"""Baselines of ``fastcube bench`` for the kernels of survival and of fault-free subcubes: code as a user might write it."""
 
 import functools
 import operator
@@ -13,32 +13,32 @@ from .free_subcube import FREE_SUBCUBE
 from .survival import SURVIVAL
 
 
-def with_plain_python(name: str, n: int, f: int, trials: int) -> int:
+def count_connected_by_search(name: str, n: int, f: int, trials: int) -> int:
     """Return the number of trials that leave a network connected, by a search for each random fault set."""
-    near = [set(row) - {v} for v, row in enumerate(network_families()[name].table(n).tolist())]
+    neighbours = [set(row) - {v} for v, row in enumerate(network_families()[name].table(n).tolist())]
     rng = random.Random(0)
     connected = 0
     for _ in range(trials):
-        left = set(range(2**n)) - set(rng.sample(range(2**n), f))
-        waiting = deque([left.pop()])
+        unreached = set(range(2**n)) - set(rng.sample(range(2**n), f))
+        waiting = deque([unreached.pop()])
         while waiting:
-            new = near[waiting.popleft()] & left
-            left -= new
+            new = neighbours[waiting.popleft()] & unreached
+            unreached -= new
             waiting += new
-        connected += not left
+        connected += not unreached
     return connected
 
 
-def with_networkx(name: str, n: int, f: int, trials: int) -> int:
+def count_connected_by_networkx(name: str, n: int, f: int, trials: int) -> int:
     """Return the number of trials that leave a network connected, by ``networkx.is_connected``."""
     import networkx
 
     table = network_families()[name].table(n).tolist()
-    whole = networkx.Graph((v, w) for v, row in enumerate(table) for w in row if v < w)
+    without_faults = networkx.Graph((v, w) for v, row in enumerate(table) for w in row if v < w)
     rng = random.Random(0)
     connected = 0
     for _ in range(trials):
-        graph = whole.copy()
+        graph = without_faults.copy()
         graph.remove_nodes_from(rng.sample(range(2**n), f))
         connected += networkx.is_connected(graph)
     return connected
@@ -71,6 +71,9 @@ def benchmarks() -> list[Benchmark]:
                 ours,
                 baseline_runner(baseline, "crossed", 8, 32, trials=trials),
             )
-            for name, baseline, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
+            for name, baseline, trials in (
+                ("NetworkX", count_connected_by_networkx, 60),
+                ("plain Python", count_connected_by_search, 1000),
+            )
         ),
     ]

@@ -9,16 +9,9 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import (
-    Difference,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    Point,
-    Proportion,
-    Ratio,
-    make_quantiles,
-)
+from fastcube.measure.asymptotic import NormalDifference, NormalMean, Ratio
+from fastcube.measure.binned import make_quantiles
+from fastcube.measure.statistics import Difference, Mean, Point, Proportion
 from fastcube.measure.study import Grid, Notes, Study, point_text
 from fastcube.measure.survival import (
     AXES,
@@ -33,15 +26,16 @@ from fastcube.results.results import Results
 from .survival import NODES
 
 #: Largest n, because intact distances are stored in a table of 2^2n bytes.
-MOST = 12
+MOST_DIMENSIONS = 12
 
 
 def _check_point(point: Point) -> None:
-    check_range("n", point["n"], 1, MOST, "to look at components and distances")
+    check_range("n", point["n"], 1, MOST_DIMENSIONS, "to look at components and distances")
     check_point(point)
 
 
 def _nonfaulty_count(point: Point) -> float:
+    """Return the number of nonfaulty nodes as a unit of totals, which is at least 1."""
     return float(max(2 ** int(point["n"]) - int(point["f"]), 1))
 
 
@@ -50,10 +44,12 @@ def _distance_bound(point: Point) -> float:
 
 
 def _pair_count(point: Point) -> float:
+    """Return the number of pairs of nonfaulty nodes as a unit of totals, which is at least 1."""
     return max(_nonfaulty_count(point) * (_nonfaulty_count(point) - 1) / 2, 1.0)
 
 
 def _most_links(point: Point) -> float:
+    """Return the largest length of a path between nonfaulty nodes."""
     return max(_nonfaulty_count(point) - 1, 1.0)
 
 
@@ -167,6 +163,7 @@ STATISTICS = (
 )
 
 
+#: The statistics of the figure's panels, with their titles.
 _TITLES = {
     "largest_component": "Largest component",
     "components": "Number of components",
@@ -185,6 +182,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
+    """Return a note on the largest number of components in a trial."""
     known = [(tally.maxima["components"], point) for point, tally in results if tally.trials]
     (most, trial), point = max(known, key=lambda item: item[0][0], default=((0, 0), {}))
     return [f"most components: {most} (trial {trial} at {point_text(point)})"] if known else []

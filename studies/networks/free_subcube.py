@@ -21,20 +21,20 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube, Subcube
 from fastcube.results.results import Results
 
-#: Most faulty links, as of faulty nodes.
-MOST = 65536
+#: Most faulty nodes, and most faulty links, on the axes.
+MOST_FAULTS = 65536
 
 #: Most fault sets that are enumerated.
 MOST_SETS = 1_000_000
 
-#: Most larger subcubes, each with a fault, in the text of a replay and in its data.
+#: Most subcubes larger than the largest fault-free one, each with a fault, in the text of a replay and in its data.
 _MOST_LINES, _MOST_BLOCKED = 20, 1000
 
 
 def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
-    check_range("links", point["links"], 0, min(n << (n - 1), MOST), f"for n={n}")
+    check_range("links", point["links"], 0, min(n << (n - 1), MOST_FAULTS), f"for n={n}")
 
 
 def iter_subcubes(n: int, fixed: int, lowest: int) -> Iterator[Subcube]:
@@ -57,7 +57,7 @@ def iter_subcubes(n: int, fixed: int, lowest: int) -> Iterator[Subcube]:
 
 
 def _enumerate(point: Point) -> Tally:
-    """Count all fault sets, each a word of one bit per node and per link."""
+    """Count all fault sets, each an integer with one bit per node and per link."""
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
     pairs = [(u, u | 1 << i) for u in range(2 ** min(n, 6)) for i in range(n) if not u >> i & 1] if links else []
     sets = math.comb(2**n, f) * math.comb(len(pairs), links)
@@ -127,21 +127,23 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
     lines = [faulty_text(cube)]
     lines += [f"  {len(links)} faulty links: {join_limited(map(describe, links), 64)}"] * bool(links)
-    for kind, aligned in (("fault_free", False), ("aligned", True)):
+    for name, aligned in (("fault_free", False), ("aligned", True)):
         title = "fault-free block of consecutive labels" if aligned else "fault-free subcube"
-        found = find_largest(cube, aligned, 3)
-        fixed = min(n, 3) if found is None else n - found.dimension - 1
-        larger = iter_subcubes(n, fixed, n - fixed if aligned else 0) if fixed >= 0 else iter(())
-        listed = itertools.islice(larger, _MOST_BLOCKED)
+        largest = find_largest(cube, aligned, 3)
+        fixed = min(n, 3) if largest is None else n - largest.dimension - 1
+        larger_subcubes = iter_subcubes(n, fixed, n - fixed if aligned else 0) if fixed >= 0 else iter(())
+        listed = itertools.islice(larger_subcubes, _MOST_BLOCKED)
         blocked = [(str(subcube), _find_fault(nodes, links, subcube)) for subcube in listed]
-        data |= {kind: None if found is None else str(found), f"{kind}_blocked": blocked}
+        data |= {name: None if largest is None else str(largest), f"{name}_blocked": blocked}
         size = (
-            f"none of dimension {max(n - 3, 0)} or more" if found is None else f"{found}, dimension {found.dimension}"
+            f"none of dimension {max(n - 3, 0)} or more"
+            if largest is None
+            else f"{largest}, dimension {largest.dimension}"
         )
         lines.append(f"  largest {title}: {size}")
         lines += [f"    {text} has {describe(fault)}" for text, fault in blocked[:_MOST_LINES]]
-        more = (1 if aligned else math.comb(n, max(fixed, 0))) * 2 ** max(fixed, 0) - _MOST_LINES
-        lines += [f"    and {more:,} more of dimension {n - fixed}, each with a fault"] * (more > 0)
+        unlisted = (1 if aligned else math.comb(n, max(fixed, 0))) * 2 ** max(fixed, 0) - _MOST_LINES
+        lines += [f"    and {unlisted:,} more of dimension {n - fixed}, each with a fault"] * (unlisted > 0)
     return Explanation("\n".join(lines), data)
 
 
@@ -166,7 +168,10 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    """Return for each n the most faults of these points with a fault-free eighth in 99% of the trials, any and aligned."""
+    """Return for each n the most faults with a fault-free eighth in at least 99% of the sets, any and aligned.
+
+    A point counts if the lower limit of its 95% interval is at least 99%.
+    """
     lines = []
     done = [(point, results.estimates(point)) for point, tally in results if tally.trials and int(point["n"]) >= 3]
     for n in sorted({int(point["n"]) for point, _ in done}):
@@ -188,16 +193,16 @@ def _has_dimensions(fixed: int, point: Point) -> bool:
 
 def _make_statistics() -> Iterator[Proportion]:
     kinds = {"fault_free": "subcube", "aligned": "block of consecutive labels, as a buddy system allocates,"}
-    fixed = dict(zip(PARTS, (functools.partial(_has_dimensions, m) for m in (1, 2, 3)), strict=True))
+    defined_at = dict(zip(PARTS, (functools.partial(_has_dimensions, m) for m in (1, 2, 3)), strict=True))
     for kind, what in kinds.items():
         for m, part in enumerate(PARTS, 1):
             description = f"probability of a fault-free {what} of dimension n-{m} or more"
-            yield Proportion(name=f"{kind}_{part}", description=description, defined=fixed[part])
+            yield Proportion(name=f"{kind}_{part}", description=description, defined=defined_at[part])
     for part in PARTS:
         description = f"probability of a fault-free {part}, but no aligned one: fault_free_{part} minus aligned_{part}"
-        yield Proportion(name=f"{part}_diff", description=description, defined=fixed[part], shown=False)
+        yield Proportion(name=f"{part}_diff", description=description, defined=defined_at[part], shown=False)
     description = "probability of no fault-free subcube of dimension n-3 or more"
-    yield Proportion(name="no_fault_free_eighth", description=description, defined=fixed["eighth"], shown=False)
+    yield Proportion(name="no_fault_free_eighth", description=description, defined=defined_at["eighth"], shown=False)
 
 
 NODES = [
@@ -215,8 +220,8 @@ FREE_SUBCUBE = Study(
     revision=1,
     axes=(
         Axis("n", "dimension of the hypercube", int, 2, 62),
-        Axis("f", "number of faulty nodes", int, 0, MOST),
-        Axis("links", "number of faulty links", int, 0, MOST),
+        Axis("f", "number of faulty nodes", int, 0, MOST_FAULTS),
+        Axis("links", "number of faulty links", int, 0, MOST_FAULTS),
     ),
     tally=TALLY,
     statistics=tuple(_make_statistics()),

@@ -10,16 +10,9 @@ import numpy as np
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import HITTING as TALLY
 from fastcube.kernels.survival.layout import LIFETIME_UNIT, failures_per_bin
-from fastcube.measure.statistics import (
-    ComplementProportion,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    Point,
-    Proportion,
-    Statistic,
-    make_quantiles,
-)
+from fastcube.measure.asymptotic import NormalDifference, NormalMean
+from fastcube.measure.binned import make_quantiles
+from fastcube.measure.statistics import ComplementProportion, Mean, Point, Proportion, Statistic
 from fastcube.measure.study import Axis, Explanation, Grid, Sample, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
 from fastcube.measure.survival_curve import FAILING, count_failing

@@ -1,7 +1,7 @@
-"""``routing-rules-rate``: rules without safety statuses if every node is faulty with a given rate, to Q_60.
+"""``routing-rules-rate``: rules without safety statuses if every node is faulty with a given rate, in Q_2 to Q_62.
 
-Statuses are computed on demand.  Gordon and Stout report that the success of sidetracking tends to 1 with n at any fixed
-rate.  Trials are the same as in ``routing-rate``.
+The status of a node is computed when a rule asks for it.  Gordon and Stout report that the success of sidetracking tends to 1
+with n at any fixed rate.  Trials are the same as in ``routing-rate``.
 """
 
 from typing import Any
@@ -16,6 +16,7 @@ from fastcube.results.results import Results
 
 from ..lee_hayes.routing_rate import explain_sample, sample_trial
 
+#: The failure rates of the grid.
 _RATES = [round(0.05 * i, 2) for i in range(1, 15)]
 
 
@@ -40,10 +41,11 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
+    """Return one note on messages that a rule gave up, and on discarded trials."""
+    discarded = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     return [
-        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); discarded trials: {void}"
+        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); discarded trials: {discarded}"
     ]
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from fastcube.kernels.routing_rules import dispatch
 from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
 from fastcube.kernels.routing_rules.layout import STATUS_NAMES
-from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
-from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
+from fastcube.measure.asymptotic import NormalMean
+from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, explain_message, sample_trial
+from fastcube.measure.statistics import Mean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
 
@@ -88,7 +89,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
     drawing = sample_trial(point, key, trial)
     cube = drawing.network
-    data, lines = head_lines(drawing)
+    data, lines = explain_message(drawing)
     unsafe = find_unsafe(cube)
     safe = {"lee_hayes": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
     rounds = {"lee_hayes": unsafe.rounds}
@@ -105,9 +106,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot the safe nodes and the rounds of each definition against the faults, at one n."""
-    from fastcube.measure.rules_figure import axis_of_faults
+    from fastcube.measure.rules_figure import choose_fault_axis
 
-    by, at = axis_of_faults(results)
+    by, at = choose_fault_axis(results)
     names = [name for name in STATUS_NAMES if name != "wu_fernandez" or by == "f"]
     left, right = sheet.panels(2)
     left.compare(results, {_TITLES[name]: f"{name}_safe" for name in names}, x=by, at=at)

@@ -19,12 +19,13 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-#: Fractions of faulty nodes or links in the grids, in parts of 32, and values of n.
+#: Fractions of faulty nodes or links in the grids, in parts of 32: up to one half.
 _PARTS = range(17)
+#: Values of n in the grids.
 _SIZES = range(3, 9)
 
 
-def all_links(n: int) -> int:
+def count_links(n: int) -> int:
     """Return the number of links of Q_n."""
     return n << n - 1
 
@@ -32,11 +33,11 @@ def all_links(n: int) -> int:
 def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, 2**n - 2, f"for n={n}")
-    check_range("links", point["links"], 0, all_links(n), f"for n={n}")
+    check_range("links", point["links"], 0, count_links(n), f"for n={n}")
 
 
 def trial_cube(key: int, trial: int, point: Point) -> Hypercube:
-    """Return the hypercube of a trial."""
+    """Return the hypercube of a trial, with its faults."""
     from fastcube.kernels.spanning import replay
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
@@ -69,6 +70,7 @@ def _pair(text: str) -> tuple[int, int]:
 
 
 def _enumeration(point: Point) -> Tally:
+    """Return the tally of all fault sets at a point with faulty nodes or faulty links, not both, from ``joint_counts``."""
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
     kind, name, faults = ("links", "links", links) if links else ("nodes", "f", f)
     check_integer("n", n, 2, max(n for n, known in joint_counts() if known == kind), "for exact values")
@@ -106,7 +108,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     graph = NonfaultyGraph(cube)
     trees, side = graph.minimum_edge_cut()
     degree = graph.min_degree
-    low = graph.node_of_degree(degree)
+    node = graph.node_of_degree(degree)
     cut = graph.cut(side)
     smaller = sorted(iterate_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
@@ -114,7 +116,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     if links:
         lines.append(f"  {len(links)} faulty links: {join_limited((_link_text(cube, *link) for link in links), 64)}")
     lines.append(
-        f"  lambda = {trees} edge-disjoint spanning trees, smallest degree delta = {degree}, at {cube.label(low)}"
+        f"  lambda = {trees} edge-disjoint spanning trees, smallest degree delta = {degree}, at {cube.label(node)}"
     )
     lines.append(f"  a smallest cut: {join_limited((_link_text(cube, *link) for link in cut), 64)}")
     lines.append(
@@ -125,7 +127,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "faulty_links": [list(link) for link in links],
         "trees": trees,
         "min_degree": degree,
-        "node": low,
+        "node": node,
         "cut": [list(link) for link in cut],
         "side": smaller,
     }
@@ -139,20 +141,21 @@ def _link_text(cube: Hypercube, u: int, v: int) -> str:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _fraction(point: Point, kind: str) -> float:
+def _fault_fraction(point: Point, axis: str) -> float:
+    """Return the fraction of the nodes (axis ``f``) or of the links that are faulty."""
     n = int(point["n"])
-    return int(point[kind]) / (2**n if kind == "f" else all_links(n))
+    return int(point[axis]) / (2**n if axis == "f" else count_links(n))
 
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot the means of lambda and delta against the fraction of faults (above), and P(lambda < delta) (below)."""
     done = [point for point, tally in results if tally.trials]
-    kind = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
+    axis = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
     above, below = sheet.panels(rows=2)
     sizes = sorted({int(point["n"]) for point in done})
     for i, n in enumerate(sizes):
-        points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
-        at = [_fraction(p, kind) for p in points]
+        points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[axis], p["f"], p["links"]))
+        at = [_fault_fraction(p, axis) for p in points]
         rows = [results.estimates(p) for p in points]
         above.series(
             f"n = {n}",
@@ -169,7 +172,7 @@ def _figure(results: Results, sheet: Any) -> None:
             i,
             len(sizes),
         )
-    faulty = "links" if kind == "links" else "nodes"
+    faulty = "links" if axis == "links" else "nodes"
     if sizes:
         above.curve([], [], "mean of the smallest\ndegree δ")
     above.scale = "linear"
@@ -190,6 +193,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on the largest difference of delta and lambda, and on P(lambda = delta) for few faulty nodes."""
     done = [(point, tally) for point, tally in results if tally.trials]
     if not done:
         return []
@@ -201,11 +205,12 @@ def _notes(results: Results) -> list[str]:
     few = [(p, t) for p, t in done if 1 <= p["f"] <= 2 * p["n"] and not p["links"]]
     if few:
         lines.append("P(lambda = delta) for 1 <= f <= 2n:")
-        lines += [f"  {point_text(p)}: {_interval(results, p)}" for p, _ in few]
+        lines += [f"  {point_text(p)}: {_interval_text(results, p)}" for p, _ in few]
     return lines
 
 
-def _interval(results: Results, point: Point) -> str:
+def _interval_text(results: Results, point: Point) -> str:
+    """Return P(lambda = delta) with its interval, or its lower limit if the estimate is 1."""
     e = results.estimates(point)["packing_equals_min_degree"]
     return f"1, above {e.low:.5f}" if e.value == 1 else f"{e.value:.5f} in [{e.low:.5f}, {e.high:.5f}]"
 
@@ -223,7 +228,7 @@ def _node_grid() -> list[Point]:
 
 def _link_grid() -> list[Point]:
     return [
-        {"n": n, "f": 0, "links": k} for n in _SIZES for k in sorted({round(j * all_links(n) / 32) for j in _PARTS})
+        {"n": n, "f": 0, "links": k} for n in _SIZES for k in sorted({round(j * count_links(n) / 32) for j in _PARTS})
     ]
 
 
@@ -235,7 +240,7 @@ EDGE_DISJOINT_TREES = Study(
     axes=(
         Axis("n", "dimension of the hypercube", int, 2, MOST_DIMENSIONS),
         Axis("f", "number of faulty nodes", int, 0, 2**MOST_DIMENSIONS - 2),
-        Axis("links", "number of faulty links", int, 0, all_links(MOST_DIMENSIONS)),
+        Axis("links", "number of faulty links", int, 0, count_links(MOST_DIMENSIONS)),
     ),
     tally=layout.EDGE_DISJOINT_TREES,
     statistics=(

@@ -12,8 +12,9 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
+from fastcube.measure.asymptotic import NormalMean
 from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import NormalMean, Proportion
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results

@@ -1,8 +1,8 @@
 """Baselines of `fastcube bench` for partitions and multicasts: code as a user might write it.
 
 The search for a partition has two: sets of labels in plain Python, and NumPy on many trials at a time, which sorts the labels
-once for each dimension.  Multicasts and dependency graphs have the plain functions of ``fastcube.algorithms``, one instance at a
-time.
+once for each dimension.  Multicasts and dependency graphs have the functions of ``fastcube.algorithms`` for one instance, called
+for one trial after another.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from .deadlock import MULTICAST_DEADLOCK
 from .partition import TWO_PARTITION
 
 
-def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
+def count_pairs_by_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
     """Return the trials with a fault-tolerant pair, and those in which Figure 2 finds one, by Python sets of shortened labels."""
     rng = random.Random(seed)
     exists = greedy = 0
@@ -41,21 +41,24 @@ def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
     return exists, greedy
 
 
-def with_numpy(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Return the trials with a fault-tolerant pair; the labels without two bits are sorted for all open trials at once."""
+def count_pairs_by_sorting(n: int, f: int, trials: int, seed: int = 0) -> int:
+    """Return the trials with a fault-tolerant pair; the labels without two bits are sorted for all open trials at once.
+
+    Faults are sampled with repetition, and trials in which two of them coincide are left out.
+    """
     labels = np.random.default_rng(seed).integers(0, 2**n, (trials, f), dtype=np.uint32)
     ordered = np.sort(labels, axis=1)
-    left = labels[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]  # distinct faults only
+    undecided = labels[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
     found = 0
     for i, j in itertools.combinations(range(n), 2):
-        projected = np.sort(left & np.uint32(2**n - 1 - (1 << i | 1 << j)), axis=1)
+        projected = np.sort(undecided & np.uint32(2**n - 1 - (1 << i | 1 << j)), axis=1)
         distinct = (projected[:, 1:] != projected[:, :-1]).all(axis=1)
         found += int(distinct.sum())
-        left = left[~distinct]
+        undecided = undecided[~distinct]
     return found
 
 
-def multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) -> int:
+def run_multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) -> int:
     """Compute all statistics of the study ``multicast`` for one multicast after another, and return the sum of N."""
     rng = random.Random(seed)
     total = 0
@@ -73,7 +76,7 @@ def multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) ->
     return total
 
 
-def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
+def build_graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Build the three graphs of the study ``multicast-deadlock`` for one fault set after another; return the cycles found."""
     rng = random.Random(seed)
     found = 0
@@ -89,7 +92,7 @@ def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
 def benchmarks() -> list[Benchmark]:
     """Return the comparisons that ``fastcube bench`` runs."""
     out = []
-    for n, f, ours_trials, slow, fast in (
+    for n, f, ours_trials, set_trials, numpy_trials in (
         (7, 8, 2_000_000, 500, 20_000),
         (10, 5, 10_000_000, 5_000, 100_000),
         (10, 16, 2_000_000, 500, 20_000),
@@ -98,12 +101,16 @@ def benchmarks() -> list[Benchmark]:
         (12, 1024, 50_000, 10, 100),
     ):
         name, ours = f"2-partition, n={n} f={f}", kernel_runner(TWO_PARTITION, {"n": n, "f": f}, ours_trials)
-        out.append(Benchmark(name, "plain Python", ours, baseline_runner(with_sets, n, f, trials=slow)))
+        out.append(Benchmark(name, "plain Python", ours, baseline_runner(count_pairs_by_sets, n, f, trials=set_trials)))
         if f <= 16:  # with many faults some coincide in nearly every trial
-            out.append(Benchmark(name, "NumPy", ours, baseline_runner(with_numpy, n, f, trials=fast)))
+            out.append(
+                Benchmark(name, "NumPy", ours, baseline_runner(count_pairs_by_sorting, n, f, trials=numpy_trials))
+            )
     ours = kernel_runner(MULTICAST, {"n": 10, "f": 8, "destinations": 128}, 20_000)
-    theirs = baseline_runner(multicasts, 10, 8, 128, trials=3)
+    theirs = baseline_runner(run_multicasts, 10, 8, 128, trials=3)
     out.append(Benchmark("multicast, n=10 f=8, 128 destinations", "plain Python", ours, theirs))
     ours = kernel_runner(MULTICAST_DEADLOCK, {"n": 5, "f": 4}, 20_000)
-    out.append(Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, baseline_runner(graphs, 5, 4, trials=5)))
+    out.append(
+        Benchmark("dependency graphs, n=5 f=4", "plain Python", ours, baseline_runner(build_graphs, 5, 4, trials=5))
+    )
     return out

@@ -12,9 +12,10 @@ from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
 from fastcube.kernels.multicasting import dispatch, layout
 from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
+from fastcube.measure.asymptotic import NormalMean, Ratio
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
+from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube

@@ -20,6 +20,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube import cli
 from fastcube.cli import COMMANDS, checked_run, group
+from fastcube.measure import paper
 from fastcube.results.reading import open_results
 
 FILES = ["r.h5", "r.h5", "r.h5", "cut.h5", "text.h5", "no.h5", "d.h5"]
@@ -146,6 +147,7 @@ def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(folder)
     for module in (cli, checked_run):
         monkeypatch.setattr(module, "exit_process", leaves)
+    monkeypatch.setattr(paper, "installed_benchmarks", lambda: ())  # a blank names all, which take a minute
     rng = random.Random(seed)
     for _ in range(100):
         line = line_of(rng)
@@ -159,7 +161,7 @@ def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
 def test_lines_as_processes(place, tmp_path):
     folder = shutil.copytree(place, tmp_path / "a" / "b")
     rng = random.Random(1000)
-    for _ in range(100):
+    for _ in range(40):
         line = line_of(rng)
         done = subprocess.run(
             [sys.executable, "-m", "fastcube", *line],

@@ -4,7 +4,8 @@
 def distribution_results():
     """Results of a study with a distribution, made by hand."""
     from fastcube.kernels.tally.layout import Counter, Layout
-    from fastcube.measure.statistics import Distribution, Proportion
+    from fastcube.measure.binned import Distribution
+    from fastcube.measure.statistics import Proportion
     from fastcube.measure.study import Axis, Explanation, Grid, Study
     from fastcube.measure.tally import Tally
     from fastcube.results.results import Results

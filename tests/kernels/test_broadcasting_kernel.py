@@ -29,8 +29,9 @@ from fastcube.kernels.draws.faults import draw, faults_for, is_closed, unsafe_su
 from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure import registry
+from fastcube.measure.binned import Quantile
 from fastcube.measure.estimate import quantile_bins
-from fastcube.measure.statistics import Mean, Proportion, Quantile
+from fastcube.measure.statistics import Mean, Proportion
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 

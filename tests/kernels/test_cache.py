@@ -6,6 +6,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -447,18 +448,19 @@ def test_a_cache_that_others_could_write_to_is_not_read(site, harm):
 USER = 12345
 
 
-def open_to_others(folder):
-    """Let other users enter a folder of a test."""
+@pytest.fixture
+def open_folder():
+    """A folder that all users may enter, unlike ``tmp_path``: pytest closes the folders above that one."""
     require_root()
-    for above in (folder, *folder.parents[:2]):
-        above.chmod(0o755)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder).resolve()
 
 
 @pytest.mark.parametrize("closed", [None, "site", "tag", "kernel"])
-def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, closed):
+def test_a_cache_that_is_closed_to_a_user_is_passed_over(open_folder, monkeypatch, closed):
     """As after `cp -r` of root's own cache, whose folders are closed to others."""
-    open_to_others(tmp_path)
-    folders = {"site": tmp_path / "site"}
+    folders = {"site": open_folder / "site"}
     folders["tag"] = folders["site"] / cache.build_cache_tag()
     folders["kernel"] = folders["tag"] / "kernel"
     for folder in folders.values():
@@ -469,10 +471,10 @@ def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, 
         write()
     for path in folders["kernel"].iterdir():
         path.chmod(0o644)
-    (tmp_path / "own").mkdir()
-    os.chown(tmp_path / "own", USER, USER)
+    (open_folder / "own").mkdir()
+    os.chown(open_folder / "own", USER, USER)
     monkeypatch.setenv("FASTCUBE_CACHE_PATH", str(folders["site"]))
-    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path / "own"))
+    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(open_folder / "own"))
 
     def look():
         for cached in (cache_roots.choose_folder, cache_roots.trusted_roots, cache_roots.warn_once):
@@ -489,30 +491,28 @@ def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, 
     assert as_user(look, USER, USER) == str((closed is None, refused))
 
 
-def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(tmp_path):
+def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(open_folder):
     """A colleague's private file stands beside the study."""
-    open_to_others(tmp_path)
-    (tmp_path / "study.py").write_text("def trial(): pass")
-    trial = runpy.run_path(str(tmp_path / "study.py"))["trial"]
+    (open_folder / "study.py").write_text("def trial(): pass")
+    trial = runpy.run_path(str(open_folder / "study.py"))["trial"]
     alone = cache.code_subfolder(trial)
-    (tmp_path / "private.py").write_text("x = 1")
-    (tmp_path / "private.py").chmod(0o600)
+    (open_folder / "private.py").write_text("x = 1")
+    (open_folder / "private.py").chmod(0o600)
     assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == alone
-    (tmp_path / "private.py").chmod(0o644)
+    (open_folder / "private.py").chmod(0o644)
     assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == cache.code_subfolder(trial) != alone
 
 
-def test_a_home_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch):
+def test_a_home_that_is_closed_to_a_user_is_passed_over(open_folder, monkeypatch):
     """As after `su` with the home folder of root."""
-    open_to_others(tmp_path)
-    (tmp_path / "root").mkdir(mode=0o700)
-    (tmp_path / "own").mkdir()
-    os.chown(tmp_path / "own", USER, USER)
-    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path / "root" / "cache"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    (open_folder / "root").mkdir(mode=0o700)
+    (open_folder / "own").mkdir()
+    os.chown(open_folder / "own", USER, USER)
+    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(open_folder / "root" / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(open_folder / "own"))
     tag = cache.build_cache_tag()
     chosen = as_user(lambda: cache_roots.choose_folder.__wrapped__(tag), USER, USER)
-    assert chosen == str(tmp_path / "own" / "fastcube" / tag)
+    assert chosen == str(open_folder / "own" / "fastcube" / tag)
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from fastcube.kernels.dualcube.trees import route_workspace_for
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure.estimate import proportion
 from fastcube.measure.tally import Tally
-from fastcube.studies.li_peng_chu.routing import DUALCUBE_ROUTING, _connected_about
+from fastcube.studies.li_peng_chu.routing import DUALCUBE_ROUTING, _approximate_connected
 
 NO_FAULTS = np.empty(0, np.uint64)
 
@@ -318,7 +318,7 @@ def test_connectivity_is_near_its_approximation(m):
         point = study.point({"m": m, "rate": rate})
         counts = Tally.from_slots(study.tally, 0, 3000, run_trials(study, m, rate, 0, 3000, study.key(1, point))).counts
         measured = proportion(counts["connected"], counts["valid"], 1e-6)
-        about = _connected_about(point)
+        about = _approximate_connected(point)
         assert measured.low - 0.01 <= about <= measured.high + 0.01
 
 

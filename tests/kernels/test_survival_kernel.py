@@ -194,18 +194,19 @@ def test_the_fastest_kernel_of_few_faults():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_million_trials_both_ways(name):
+def test_many_trials_both_ways(name):
     n = next(n for n in (8, 9) if FAMILIES[name].sizes(n))
     for f in (n, 2 * n, 2**n // 3, 2**n // 2):
-        assert lanes(name, n, f, trials=250_000) == single(name, n, f, trials=250_000)
+        assert lanes(name, n, f, trials=100_000) == single(name, n, f, trials=100_000)
 
 
 MEMORY = """
-import resource, sys
+import re, sys
+from pathlib import Path
 import fastcube as fc
 faults = {"f": 1000, "links": 10**5} if sys.argv[1] == "survival" else {"rate": 0.3, "link_rate": 0.3}
 fc.run(sys.argv[1], network="moebius1", n=16, trials=1024, workers=2, **faults)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])  # ru_maxrss would be the parent's at least
 """
 
 

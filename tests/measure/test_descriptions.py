@@ -5,22 +5,18 @@ import collections
 import pytest
 
 import fastcube as fc
+from fastcube.measure.asymptotic import NormalDifference, NormalMean, Ratio
+from fastcube.measure.binned import Distribution, Quantile, TailProportion
 from fastcube.measure.statistics import (
     CensoredMean,
     ClassMean,
     ComplementProportion,
     Difference,
-    Distribution,
     Mean,
-    NormalDifference,
-    NormalMean,
     PairedDifference,
     Proportion,
-    Quantile,
-    Ratio,
     ShiftedMean,
     SplitMean,
-    TailProportion,
 )
 
 #: How the description of each kind begins, and its further words; so a reader knows the event, or the quantity and its unit.

@@ -12,6 +12,7 @@ from helpers.compiled import mark_others_slow
 from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
+from fastcube.measure.asymptotic import MIN_NONZERO_TRIALS
 from fastcube.measure.estimate import (
     Estimate,
     TrialClass,
@@ -24,7 +25,7 @@ from fastcube.measure.estimate import (
     ratio,
 )
 from fastcube.measure.goal import FIRST_PREFIX, Goal
-from fastcube.measure.statistics import MIN_NONZERO_TRIALS, CensoredMean
+from fastcube.measure.statistics import CensoredMean
 from fastcube.results.rounding import estimate_text
 
 #: Normal deviate of 97.5%, to 40 digits.

@@ -13,21 +13,11 @@ from helpers.command_line import ROOT
 from helpers.printed_estimates import read_back
 
 import fastcube as fc
+from fastcube.measure.asymptotic import NormalDifference, NormalMean, Ratio
+from fastcube.measure.binned import BinnedStatistic, Quantile
 from fastcube.measure.estimate import Estimate, proportion
-from fastcube.measure.statistics import (
-    KINDS,
-    BinnedStatistic,
-    CensoredMean,
-    ClassMean,
-    Difference,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    Proportion,
-    Quantile,
-    Ratio,
-    SplitMean,
-)
+from fastcube.measure.schema import KINDS
+from fastcube.measure.statistics import CensoredMean, ClassMean, Difference, Mean, Proportion, SplitMean
 from fastcube.results.rounding import estimate_texts
 
 #: Numbers of trials: tiny, and up to the largest that a file holds.

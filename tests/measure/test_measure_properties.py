@@ -11,9 +11,10 @@ from helpers.properties import strategies as st
 from fastcube.cli.options import parse_axes
 from fastcube.errors import ParameterError, TrialOverlapError
 from fastcube.kernels.tally.layout import Counter, Layout, Maximum
+from fastcube.measure.binned import Distribution
 from fastcube.measure.grid import MOST_POINTS, collect_values, parse_values
 from fastcube.measure.schema import describe_measure, numbers_of, parse_measure
-from fastcube.measure.statistics import Distribution, Mean, Proportion
+from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Choice, Measure
 from fastcube.measure.tally import count_trials, fuse_ranges, missing_trials
 

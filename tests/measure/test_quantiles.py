@@ -15,9 +15,10 @@ from toy import bits
 
 import fastcube as fc
 from fastcube.kernels.tally.layout import Counter, Layout
+from fastcube.measure.binned import BinnedStatistic
 from fastcube.measure.estimate import proportion, quantile_bins, quantile_ranks
 from fastcube.measure.goal import Goal
-from fastcube.measure.statistics import KINDS, BinnedStatistic
+from fastcube.measure.schema import KINDS
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 from fastcube.results.table import as_csv, as_json, as_table

@@ -232,7 +232,7 @@ def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, fraction):
 # ---------------------------------------------------------------- what is proved
 
 
-def test_ways_to_merge_are_counted():
+def test_merging_pairs_are_counted():
     for j in range(4):
         free = [(base, mask) for mask in range(2**j) for base in range(2**j) if base & mask == 0]
         found = Counter()
@@ -240,7 +240,7 @@ def test_ways_to_merge_are_counted():
             if plain.distance(a, b) <= 2 and plain.enclosing(a, b)[1] == 2**j - 1:
                 found[a[1].bit_count(), b[1].bit_count()] += 1
         for a, b in itertools.product(range(j + 1), repeat=2):
-            assert proved.ways_to_merge(j, a, b) == found[a, b]
+            assert proved.count_merging_pairs(j, a, b) == found[a, b]
 
 
 @pytest.fixture(scope="module")

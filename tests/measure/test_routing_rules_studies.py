@@ -25,7 +25,7 @@ from fastcube.blocks import (
 )
 from fastcube.kernels.routing_rules.rules import RULES, route1
 from fastcube.kernels.routing_rules.scalar import make_kernel
-from fastcube.measure.rules_figure import _plot_statistic, axis_of_faults
+from fastcube.measure.rules_figure import _plot_statistic, choose_fault_axis
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 from fastcube.studies.lee_hayes.routing import ROUTING
@@ -387,7 +387,7 @@ def test_a_table_of_ones_own_rules_draws_all_of_them_on_one_pair_of_axes():
 )
 def test_the_figure_is_of_the_n_nearest_to_ten(grid, found):
     sampled = SimpleNamespace(trials=1)
-    assert axis_of_faults([(point, sampled) for point in ROUTING_RULES.grid(grid).points]) == found
+    assert choose_fault_axis([(point, sampled) for point in ROUTING_RULES.grid(grid).points]) == found
 
 
 def test_extra_links_of_few_delivered_messages_are_not_drawn():

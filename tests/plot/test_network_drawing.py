@@ -150,7 +150,15 @@ def test_a_partition_has_four_links_in_each_2_cube():
     assert {n: numbers.count(n) for n in numbers} == {str(i): 4 - (i == 0) for i in range(8)}
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=repr)
+#: Q_6 with all its links faulty: no network that is drawn has more components.
+ALL_LINKS_FAULTY = fc.Hypercube(
+    6, faulty_links=[(u, u ^ 1 << d) for u in range(64) for d in range(6) if not u >> d & 1]
+)
+
+
+@pytest.mark.parametrize(
+    "network", [*NETWORKS, ALL_LINKS_FAULTY], ids=lambda network: repr(network) if network in NETWORKS else "no links"
+)
 def test_letters_of_components_agree_with_survival(network):
     letters = [t for t in texts(str(fc.draw(network, components=True)), "inside") if t != "×"]
     assert sorted((letters.count(x) for x in set(letters)), reverse=True) == fc.survival(network).components

@@ -134,7 +134,7 @@ def test_results_without_trials(fractions):
 
 
 def test_distributions():
-    from fastcube.measure.statistics import Distribution
+    from fastcube.measure.binned import Distribution
     from fastcube.plot import default_figure
 
     results = distribution_results()

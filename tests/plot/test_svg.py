@@ -47,8 +47,8 @@ def test_letters_stay_and_those_of_mathematics_have_a_place_each(figure):
     elements = ElementTree.fromstring(figure_svg(figure, outlines=False)).iter()
     texts = [(element.text, element.get("x").split()) for element in elements if element.get("x") and element.text]
     assert {len(places) - len(text) for text, places in texts if len(places) > 1} == {0}
-    shown = [text for text, _ in texts]
-    assert {"a < b & c", "Q", "10", ",numberoffaultynodes"} <= {*shown}
+    shown = {"".join(text.split()) for text, _ in texts}  # matplotlib before 3.10 has places for spaces too
+    assert {"a<b&c", "Q", "10", ",numberoffaultynodes"} <= shown
 
 
 def test_marks_are_where_matplotlib_put_them(figure):

@@ -14,10 +14,10 @@ from fastcube.exact import bounds
 from fastcube.exact.bounds import max_unsafe
 from fastcube.kernels.unsafe import layout
 from fastcube.measure import grid, inventory
+from fastcube.measure.asymptotic import MIN_NONZERO_TRIALS
 from fastcube.measure.estimate import bounded_mean, paired_difference
 from fastcube.measure.goal import FEW_EVENTS
 from fastcube.measure.paper import installed_benchmarks
-from fastcube.measure.statistics import MIN_NONZERO_TRIALS
 from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
 from fastcube.running import checkpoints

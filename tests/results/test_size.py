@@ -25,9 +25,10 @@ from fastcube.cli import info
 from fastcube.errors import MOST_CHARACTERS
 from fastcube.kernels.tally.layout import Counter, Layout
 from fastcube.measure import registry
+from fastcube.measure.binned import Distribution
 from fastcube.measure.goal import Goal
 from fastcube.measure.grid import MOST_POINTS
-from fastcube.measure.statistics import Distribution, Proportion
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Grid, Measure, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results import reading, size, writing

@@ -161,7 +161,7 @@ def test_an_error_of_any_other_kind_leads_to_the_rescue_too(tmp_path, monkeypatc
 # ---------------------------------------------------------------- two runs of one output
 
 
-@pytest.mark.parametrize("pairs", [5, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_two_writers_let_loose_together_lose_nothing(pairs, tmp_path):
     """Forked from this process and released by a pipe: each ends with its results in the file or beside it."""
     works = [fc.run(TOY, **ONE, trials=10, seed=seed) for seed in (1, 2)]

@@ -267,7 +267,7 @@ def test_a_long_compilation_is_one_warning_unless_it_is_reported(monkeypatch, ca
 class Unit(NamedTuple):
     """A finished unit of 1,000 trials that took a second, by the kernel ``slow``, which was compiled before."""
 
-    item: SimpleNamespace = SimpleNamespace(kernel="slow", first=0, stop=1000)
+    unit: SimpleNamespace = SimpleNamespace(kernel="slow", first=0, stop=1000)
     seconds: float = 1.0
     compiling: float = 0.0
 
