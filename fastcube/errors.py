@@ -32,9 +32,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from .kernels.machine.errors import NOT_OF_TRIAL
+from .kernels.machine.errors import NOT_OF_TRIAL, ImpossibleResultError
 from .kernels.machine.errors import FastcubeError as FastcubeError
 from .kernels.machine.errors import ParameterError as ParameterError
+from .kernels.machine.errors import StudyError as StudyError
 from .kernels.machine.errors import plain_text as plain_text
 
 
@@ -54,10 +55,6 @@ class StudyMismatchError(FastcubeError, ValueError):
     """Two results differ in study, revision, seed or generator and cannot be combined."""
 
 
-class StudyError(FastcubeError, RuntimeError):
-    """Code of a study raised an exception: a trial, a statistic, its notes, its figure.  The counts are not affected."""
-
-
 class NondeterminismError(StudyError):
     """Trials gave other counts when they were repeated.  No results of the run are stored."""
 
@@ -67,6 +64,8 @@ def wrap_study_errors(what: str) -> Iterator[None]:
     """Turn any exception of a study's own code into a StudyError of one line that begins with ``what``."""
     try:
         yield
+    except ImpossibleResultError as error:
+        raise StudyError(f"{what}: {error}") from error
     except FastcubeError:
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_integer, count_text
+from ..errors import ParameterError, check_integer, count_text, wrap_study_errors
 from ..measure.routing_rules import rule_name
 from ..networks.hypercube import Hypercube
 from ..running.progress import Progress
@@ -96,6 +96,9 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
     ------
     ParameterError
         If the rule is unknown, not compiled, or random (``SIDETRACK``), or n or ``most`` out of range.
+    StudyError
+        If your rule does not compile, or returns what is impossible: see :func:`fastcube.routing_rules_study`.  Here every
+        length is compared with the shortest nonfaulty path.
 
     Examples
     --------
@@ -114,16 +117,19 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
     sizes = (
         range(others) if most is None else range(check_integer("most", most, 0, max(others - 1, 0), f"for n={n}") + 1)
     )
-    kernel = make_first_loss_kernel(RULES[rule] if isinstance(rule, str) else rule)
+    kernel = make_first_loss_kernel(RULES[rule] if isinstance(rule, str) else rule, name)
     title, progress, tried = rule if isinstance(rule, str) else name, Progress(), 0
     progress.start(0)
+    with wrap_study_errors(f"compiling {title}"):
+        find_first_loss = kernel.compiled
     for f in sizes:
         set_count = math.comb(others, f)
         if most is None and set_count > _MOST_SETS:
             return Tolerance(title, n, f - 1, None, None, None, tried)
         params, loss = np.array([n, f, 0, *range(f)], np.float64), np.full(2, -1, np.int64)
         for first in range(0, set_count, _SETS_PER_CALL):
-            kernel(np.uint64(0), first, min(first + _SETS_PER_CALL, set_count), params, loss)
+            with wrap_study_errors(f"{title} at n={n} with {count_text(f, 'faulty node')}"):
+                find_first_loss(np.uint64(0), first, min(first + _SETS_PER_CALL, set_count), params, loss)
             if loss[0] > 0:
                 number, t = divmod(int(loss[1]), 2**n)
                 return Tolerance(

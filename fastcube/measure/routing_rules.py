@@ -272,7 +272,7 @@ def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], 
     for what in ("refused", "limit", "unknown"):
         if counts[f"{name}_{what}"]:
             return {"outcome": what}, f"  {name}: {what}"
-    return {"outcome": "failed"}, f"  {name}: not delivered"
+    return {"outcome": "failed"}, f"  {name}: not delivered: stuck, lost or in a livelock"
 
 
 def rule_name(rule: Any, needed: str = "rules must be jitted functions or names") -> str:
@@ -396,7 +396,10 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
     rules : sequence
         Up to 64 rules of different names: built-in names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``,
         ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, status, s, t)``.  A block returns the number of links on the
-        message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table).  A block made by
+        message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table), and an impossible result
+        stops the run: no path has fewer links than the Hamming distance H, more than 2^20, or an odd number if H is even and
+        vice versa.  In trials 0 to 1,023 and in every 16th trial after them, lengths are also compared with searches for a path
+        of H links, and for n <= 12 for any path, unless a built-in rule delivers.  A block made by
         ``fc.blocks.first_path`` runs only in trials with a fault on ROUTE's path, other blocks in all (``docs/speed.md``).
     compared_with : str or block, optional
         The reference rule: the name of one of the rules, or your block.  By default LEVELS if it is one of the rules, else the
@@ -414,6 +417,8 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
     ------
     ParameterError
         If a rule is unknown, not jitted, or has the name of another rule, or the reference rule is none of them.
+    StudyError
+        Raised by a run: your rule returns no integer, or an impossible result, whose trial the message names.
 
     Examples
     --------
@@ -456,11 +461,21 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         keyed=KEY_SOURCE,
         grids=GRIDS,
         check=check_point,
-        explain=_make_explain(chosen, names, layout, kernel),
+        explain=_make_explain(
+            chosen, names, layout, lambda point: _find_quick_kernel(kernel(point), alternatives(point))
+        ),
         sample=sample_trial,
         figure=lambda results, sheet: draw_rules(results, sheet, names),
         notes=None if is_built_in else _make_notes(names, reference),
     )
+
+
+def _find_quick_kernel(fastest: Kernel, alternatives: dict[str, Alternative]) -> Kernel:
+    """Return the kernel that counts a single trial soonest: one that is compiled, else the one that compiles fastest."""
+    ready = next((kernel for kernel in (fastest, *(one.kernel for one in alternatives.values())) if kernel.ready), None)
+    if ready is not None or not alternatives:
+        return ready or fastest
+    return min(alternatives.values(), key=lambda one: one.compile_seconds).kernel
 
 
 def _make_explain(

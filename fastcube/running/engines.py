@@ -220,6 +220,7 @@ def run_unit(unit: WorkUnit) -> FinishedUnit:
     study = _resolve_study(unit)
     point = dict(unit.point)
     where = f"{study.name} at {point_text(point)}"
+    seeded = f"{where} with seed {unit.seed}"
     begin = time.perf_counter()
     kernel = _load_kernel(study, point, unit.kernel)
     compiling = time.perf_counter() - begin
@@ -237,11 +238,11 @@ def run_unit(unit: WorkUnit) -> FinishedUnit:
         return rows
 
     def tally_range(first: int, stop: int) -> list[Tally]:
-        rows = _run_trials(run_range, first, stop, where)
+        rows = _run_trials(run_range, first, stop, seeded)
         return [Tally.from_slots(study.tally, first, stop, row) for row in rows]
 
     begin, cpu = time.perf_counter(), time.thread_time()
-    slots = _run_trials(run_range, unit.first, unit.stop, where)
+    slots = _run_trials(run_range, unit.first, unit.stop, seeded)
     seconds, cpu = time.perf_counter() - begin, time.thread_time() - cpu
     if unit.again and not is_builtin_study(study, point):
         check_repeats(tally_range, unit.first, unit.again, cpu, where)

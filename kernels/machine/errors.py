@@ -23,7 +23,7 @@ class FastcubeError(Exception):
 
     __module__ = "fastcube.errors"  # the module from which users import it
 
-    def __init__(self, text: str = "", *numbers: float) -> None:
+    def __init__(self, text: str = "", *numbers: float | str) -> None:
         super().__init__(text.format(*numbers) if numbers else text)
 
     def __str__(self) -> str:
@@ -36,3 +36,13 @@ class ParameterError(FastcubeError, ValueError):
     """An argument is out of its range; the message names it, the range and the value got."""
 
     __module__ = "fastcube.errors"
+
+
+class StudyError(FastcubeError, RuntimeError):
+    """Code of a study raised an exception: a trial, a statistic, its notes, its figure.  The counts are not affected."""
+
+    __module__ = "fastcube.errors"
+
+
+class ImpossibleResultError(StudyError):
+    """A user's function returned what cannot be true.  A run adds the trial to its text."""

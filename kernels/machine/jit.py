@@ -109,6 +109,23 @@ def _forbid_references(dispatcher: Any) -> Any:
     return dispatcher
 
 
+def require_integer(dispatcher: Any, message: str) -> Any:
+    """Make the compilation of a block fail with ``message`` and the type unless the block returns an integer."""
+    if numba.config.DISABLE_JIT:
+        return dispatcher
+    compile_it = dispatcher.compile
+
+    def compile_checked(signature: Any) -> Any:
+        out = compile_it(signature)
+        returned = dispatcher.overloads[tuple(getattr(signature, "args", signature))].signature.return_type
+        if not isinstance(returned, numba.types.Integer):
+            raise numba.core.errors.NumbaTypeError(f"{message}, got {numba.types.unliteral(returned)}")
+        return out
+
+    dispatcher.compile = compile_checked
+    return dispatcher
+
+
 def _restrict_callers(dispatcher: Any) -> Any:
     """Let Python's calls run the plain function; the compiled one has no entry point for Python and serves compiled callers only.
 

@@ -281,7 +281,7 @@ _RULES = dict(zip(NAMES, (_route, _route1, _route3, _levels, _vectors, _a1, _dfs
 
 def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kernel:
     """Return the kernel of a table of built-in rules at (n, f, 0) = params, n <= 12."""
-    run_rules = make_rules_runner([_RULES[name] for name in names])
+    run_rules = make_rules_runner([_RULES[name] for name in names], names)
     record_trial, count = make_trial_recorder(make_layout(names, reference), names, reference), len(names)
 
     @block

@@ -35,6 +35,7 @@ from .layout import (
 )
 from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
 from .minimal_paths import has_minimal_path
+from .own_rules import are_believed, check_rule, make_path_checker, make_path_refuser
 from .rules import (
     FAULTS_BETWEEN,
     FIRST_PATH_IS_CLEAR,
@@ -106,15 +107,18 @@ def find_facts(world, s, t):
     facts[FAULTS_BETWEEN] = between
 
 
-def make_rules_runner(rules: Sequence[Any]) -> Any:
-    """Return the block ``run_rules(world, status, s, t, results)``, which writes the result of each rule to ``results``."""
+def make_rules_runner(rules: Sequence[Any], names: Sequence[str]) -> Any:
+    """Return the block ``run_rules(world, status, s, t, results)``, which writes the result of each rule to ``results``.
+
+    Results of users' rules are checked.
+    """
 
     @block(always=True)
     def run_rules(world, status, s, t, results):
         pass
 
-    for i, rule in reversed(list(enumerate(rules))):
-        run_rules = _prepend_rule(rule, i, run_rules)
+    for i, (rule, name) in reversed(list(enumerate(zip(rules, names, strict=True)))):
+        run_rules = _prepend_rule(rule if name in NAMES else check_rule(rule, name), i, run_rules)
     return run_rules
 
 
@@ -239,8 +243,9 @@ def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) ->
 
 def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
     """Return the block ``evaluate(scratch, s, t, trial, tally)``: run all rules on closed faults, and tally."""
-    run_rules, record_trial = make_rules_runner(rules), make_trial_recorder(layout, names, reference)
-    count = len(rules)
+    run_rules, record_trial = make_rules_runner(rules, names), make_trial_recorder(layout, names, reference)
+    count, is_built_in = len(rules), tuple(name in NAMES for name in names)
+    check_paths, has_user_rules = make_path_checker(names), not all(is_built_in)
 
     @block(always=True)
     def evaluate(scratch, s, t, trial, tally):
@@ -249,9 +254,10 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
         find_facts(world, s, t)
         run_rules(world, status, s, t, results)
         some_delivers, some_at_hamming = False, False
+        believed = not has_user_rules or are_believed(trial)
         for i in range(count):
-            some_delivers |= results[i] >= 0
-            some_at_hamming |= results[i] == h
+            some_delivers |= (is_built_in[i] or believed) and results[i] >= 0
+            some_at_hamming |= (is_built_in[i] or believed) and results[i] == h
         minimal = (
             np.int64(1)
             if some_at_hamming or world.facts[FAULTS_BETWEEN] < h
@@ -260,6 +266,8 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
         reach = False
         if world.n <= MAX_SEARCHED_DIMENSION:
             reach = some_delivers or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
+        if has_user_rules:
+            minimal = check_paths(results, h, minimal, reach or world.n > MAX_SEARCHED_DIMENSION)
         record_trial(tally, results, h, reach, minimal, trial)
 
     return evaluate
@@ -274,7 +282,7 @@ def make_user_rule_evaluator(
     decided the built-in rules.  All of these deliver, but ROUTE only if its path is clear.
     """
     run_rules, record_rules = (
-        make_rules_runner(tuple(user_rules.values())),
+        make_rules_runner(tuple(user_rules.values()), tuple(user_rules)),
         make_rules_recorder(layout, tuple(user_rules)),
     )
     places = dict.fromkeys(names, ALWAYS) | {"route": IF_CLEAR} | {name: i for i, name in enumerate(user_rules)}
@@ -332,12 +340,16 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     return trials_kernel(set_up, trial_of_set)
 
 
-def make_first_loss_kernel(rule: Any) -> Kernel:
+def make_first_loss_kernel(rule: Any, name: str) -> Kernel:
     """Return the kernel that finds the first of all C(2^n - 1, f) fault sets at which a rule loses a message from node 0.
 
     A message is lost if it is not delivered, to a nonfaulty node that a path reaches.  Trial t is set number t, and ``params``
     and ``rule`` are as in ``make_sets_kernel``.  The tally is a maximum: 1, and (t << n) + destination of the first lost message.
+    Lengths of a user's rule are compared with the shortest path.
     """
+    is_own = name not in NAMES
+    route = check_rule(rule, name) if is_own else rule
+    refuse_path = make_path_refuser((name,))
 
     @block
     def first_loss(key, t, params, scratch, tally):
@@ -349,11 +361,13 @@ def make_first_loss_kernel(rule: Any) -> Kernel:
             to = np.uint64(x)
             if not is_faulty(world.faults, to):
                 find_facts(world, ZERO, to)
-                if (
-                    rule(world, status, ZERO, to) < 0
-                    and find_shortest_length(world.faults, ZERO, to, world.n, world.cube) >= 0
-                ):
-                    offer(tally, 0, np.int64(1), (t << world.n) + x)
+                links = route(world, status, ZERO, to)
+                if is_own or links < 0:
+                    shortest = find_shortest_length(world.faults, ZERO, to, world.n, world.cube)
+                    if links < 0 and shortest >= 0:
+                        offer(tally, 0, np.int64(1), (t << world.n) + x)
+                    if is_own and links >= 0 and (shortest < 0 or links < shortest):
+                        refuse_path(0, links)
 
     return trials_kernel(set_up, first_loss)
 

@@ -178,8 +178,8 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
         "IndexError: index is out of bounds",
         "output x of broken must be in [0, 5], got 6 in trial 31 at a=2; if the value is right, give fc.Output a larger bound",
         "ZeroDivisionError: integer division by zero (NUMBA_DISABLE_JIT=1 in the environment names the line)\n",
-        "trial 49 of broken at a=4 failed: ZeroDivisionError: ",
-        "trial 49 of broken at a=5 failed: IndexError: ",
+        "trial 49 of broken at a=4 with seed 0 failed: ZeroDivisionError: ",
+        "trial 49 of broken at a=5 with seed 0 failed: IndexError: ",
     ]
     for a, expected in enumerate(reported, 1):
         assert expected in refused(BROKEN.format(EACH), "--set", f"a={a}")

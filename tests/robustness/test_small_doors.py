@@ -90,7 +90,7 @@ def test_a_division_by_zero_stops_the_run_with_its_trials(what, tmp_path, monkey
     Path("divides.py").write_text(DIVIDING.format(what))
     code, _, said = run_in_process(capsys, "run", "divides.py", "--progress", "none", "--workers", "1")
     assert (code, said.count("\n")) == (2, 1)
-    assert re.search(r"trial \d of divides at a=0 failed: ZeroDivisionError", said)
+    assert re.search(r"trial \d of divides at a=0 with seed 0 failed: ZeroDivisionError", said)
 
 
 @pytest.mark.slow
