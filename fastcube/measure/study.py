@@ -228,10 +228,12 @@ class Notes:
     ----------
     *parts : (callable, sequence of str)
         A function ``notes(results)`` that returns lines, and the names of their statistics.
+    most : int, optional
+        Lines of each part below a table of all statistics, if more would hide the table; by default all.
     """
 
-    def __init__(self, *parts: tuple[Callable[[Results], list[str]], Sequence[str]]) -> None:
-        self.parts = parts
+    def __init__(self, *parts: tuple[Callable[[Results], list[str]], Sequence[str]], most: int | None = None) -> None:
+        self.parts, self.most = parts, most
 
     def __call__(self, results: Results) -> list[str]:
         return [line for notes, _ in self.parts for line in notes(results)]

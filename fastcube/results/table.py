@@ -38,9 +38,6 @@ DOCUMENT_REMARK = (
 #: The meaning of a cell with ``±``, for the terminal.
 TERMINAL_REMARK = "± half the width of the 95% interval"
 
-#: Most lines of notes on one subject below a table whose statistics were not chosen.
-_MOST_NOTES = 6
-
 #: The mark of an estimate with an asymptotic interval.
 ASYMPTOTIC = "~"
 
@@ -197,30 +194,29 @@ def make_notes(
 ) -> list[str]:
     """Return a study's notes, or all notes on some statistics.  If its code fails, return one line with the error.
 
-    Without ``statistics`` each subject has at most _MOST_NOTES lines, so that notes on many points do not hide the table.  A
-    failure does not affect the counts.
+    A failure does not affect the counts.
     """
     try:
         with wrap_study_errors(f"notes of {results.study.name}"):
             if notes_of is None:
                 return []
-            if statistics is not None:
-                return list((notes_of.select(statistics) if isinstance(notes_of, Notes) else notes_of)(results))
-            return _shorten_notes(results, notes_of)
+            if isinstance(notes_of, Notes):
+                return _shorten_notes(results, notes_of) if statistics is None else notes_of.select(statistics)(results)
+            return list(notes_of(results))
     except StudyError as error:
         return [str(error)]
 
 
-def _shorten_notes(results: Results, notes_of: Callable[[Results], list[str]]) -> list[str]:
-    """Return the first notes on each subject, and a line on how to see the others."""
-    parts = notes_of.parts if isinstance(notes_of, Notes) else ((notes_of, [results.study.statistics[0].name]),)
+def _shorten_notes(results: Results, notes: Notes) -> list[str]:
+    """Return the first ``notes.most`` lines of each part, and a line on how to see the others."""
     lines: list[str] = []
     left, names = 0, []
-    for notes, subjects in parts:
-        some = list(notes(results))
-        lines += some[:_MOST_NOTES]
-        if len(some) > _MOST_NOTES:
-            left += len(some) - _MOST_NOTES
+    for part, subjects in notes.parts:
+        found = list(part(results))
+        most = len(found) if notes.most is None else notes.most
+        lines += found[:most]
+        if len(found) > most:
+            left += len(found) - most
             names.append(subjects[0])
     if left:
         lines.append(f"{count_text(left, 'more line')} of notes: fastcube show FILE --stat {','.join(names)}")

@@ -290,6 +290,7 @@ _study = functools.partial(
         (rank_notes, ("connected", "disconnected", "connected_diff")),
         (pairing_notes, ("connected_diff",)),
         (limit_notes, ("no_isolated_node", "disconnected", "extra_1")),
+        most=6,
     ),
     together=512,  # lanes count 512 trials at once
 )

@@ -176,13 +176,13 @@ def list_arcs(faulty, n, lo, hi, unicast, copies):
     net, graph = supercube_for(n), dependency_graph_for(n)
     set_faults(net, faulty, Cut(n, lo, hi))
     build_graph(graph, net, n, unicast != 0, copies)
-    out = np.empty((graph.arcs[0], 2), np.int64)
-    for c in range(graph.head.size):
-        arc = graph.head[c]
+    out = np.empty((graph.arc_count[0], 2), np.int64)
+    for c in range(graph.last_arcs.size):
+        arc = graph.last_arcs[c]
         while arc >= 0:
             out[arc, 0] = c
-            out[arc, 1] = graph.asked[arc]
-            arc = graph.following[arc]
+            out[arc, 1] = graph.requested[arc]
+            arc = graph.earlier_arcs[arc]
     return out
 
 

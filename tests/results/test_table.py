@@ -222,11 +222,11 @@ def test_a_table_says_what_plus_minus_is_where_it_has_one():
     assert line not in as_table(counted(none=[0, 0]))
 
 
-def noted(monkeypatch, many):
+def noted(monkeypatch, many, most=6):
     """A table of results whose study has ``many`` notes on one subject and two on another, and the table by ``--stat some``."""
     results = counted(some=[500], other=[400])
     subjects = (("some", many), ("other", 2))
-    notes = Notes(*((lambda _, s=s, k=k: [f"note {i} on {s}" for i in range(k)], (s,)) for s, k in subjects))
+    notes = Notes(*((lambda _, s=s, k=k: [f"note {i} on {s}" for i in range(k)], (s,)) for s, k in subjects), most=most)
     monkeypatch.setattr(table, "find_study", lambda study: replace(study, notes=notes, code=""))
     return as_table(results), as_table(results, statistics=["some"])
 
@@ -237,6 +237,11 @@ def test_many_notes_do_not_hide_the_table(monkeypatch, many, shown):
     assert (text.count(" on some"), text.count(" on other"), chosen.count(" on some")) == (shown, 2, many)
     hint = f"{many - shown} more line{'s' * (many - shown != 1)} of notes: fastcube show FILE --stat some"
     assert text.endswith(hint) == (many > shown) and "more line" not in chosen
+
+
+def test_notes_that_are_a_table_are_whole(monkeypatch):
+    text, _ = noted(monkeypatch, 500, most=None)
+    assert text.count(" on some") == 500 and "more line" not in text
 
 
 def shown_columns(text):
