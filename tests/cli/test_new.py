@@ -111,7 +111,7 @@ def test_what_is_written_runs(new, tmp_path):
     new("mine")
     assert "both tests pass" in call(sys.executable, "test_mine.py", cwd=tmp_path)
     command = (sys.executable, "-m", "fastcube", "run", "mine.py", "--trials", "1e4", "--progress", "none")
-    assert len(call(*command, cwd=tmp_path).splitlines()) == 16
+    assert len(call(*command, cwd=tmp_path).splitlines()) == 18
     new("pack", "--package")
     venv.create(tmp_path / "env", with_pip=True)
     site = next(path for path in sys.path if path.endswith("site-packages") and (Path(path) / "numba").exists())
