@@ -36,6 +36,12 @@ def test_no_run_waits_for_what_is_proved_impossible(study, point, target, wanted
         fc.run(study, target=target, **wanted, **point)
 
 
+@pytest.mark.parametrize("text", ["[]", "[1, 2]", "5", "null"])
+def test_a_goal_is_an_object(text):
+    with pytest.raises(ValueError, match="the goal is "):
+        Goal.from_json(text)
+
+
 @pytest.mark.kernels
 def test_other_ends_are_waited_for():
     """A number of trials, or a precision, which Clopper-Pearson reaches without an event."""
