@@ -159,6 +159,10 @@ def item(data, name):
         (lambda d: d["items"].append(copy.deepcopy(d["items"][0])), "two items f-and-g"),
         (lambda d: item(d, "figure-8").update(colour="red"), "has colour, which PublishedResult does not"),
         (lambda d: item(d, "figure-8").pop("place"), "figure-8: PublishedResult.__init__() missing 1 required"),
+        (lambda d: d["items"].append("figure-9"), "items must be a list of objects, got ["),
+        (lambda d: d.update(misprints=7), "misprints must be a list of objects, got 7"),
+        (lambda d: item(d, "figure-8").update(printed=7), "figure-8: printed must be a list of objects, got 7"),
+        (lambda d: item(d, "figure-8").update(shown_by=[7]), "figure-8: shown_by must be a list of objects, got [7]"),
     ],
 )
 def test_malformed_data_are_refused_with_one_line(data, change, said):

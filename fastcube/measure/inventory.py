@@ -9,12 +9,12 @@ their digits.  Its evidence is studies, claims or worked examples; or it is a co
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from .. import resources
-from ..errors import ParameterError, join_alternatives, suggest_name
+from ..errors import ParameterError, join_alternatives, short_repr, suggest_name
 
 EntryType = TypeVar("EntryType")
 
@@ -191,16 +191,23 @@ def inventory(paper: str) -> Inventory:
 
 
 def parse_inventory(data: Mapping[str, Any]) -> Inventory:
-    """Return the inventory in parsed JSON.  Raises ParameterError if it is malformed."""
+    """Return the inventory in parsed JSON.
+
+    Raises ParameterError for a missing, unknown or repeated name, or for entries that are not a list of objects.
+    """
     names = {field.name for field in fields(Inventory)} - {"tables"}
     where = f"data/{data.get('paper', '?')}.json"
     if lacking := names - data.keys():
         raise ParameterError(f"{where} lacks {', '.join(sorted(lacking))}")
     items, beyond = (
-        tuple(_parse_item(e, f"{where}: {e.get('id', '?')}") for e in data[name]) for name in ("items", "beyond")
+        tuple(_parse_item(entry, f"{where}: {entry.get('id', '?')}") for entry in _list_entries(data, name, where))
+        for name in ("items", "beyond")
     )
-    misprints = tuple(_parse_entry(Misprint, e, f"{where}: {e.get('id', '?')}") for e in data["misprints"])
-    found = [thing.id for thing in (*items, *beyond)] + [f"misprint {slip.id}" for slip in misprints]
+    misprints = tuple(
+        _parse_entry(Misprint, entry, f"{where}: {entry.get('id', '?')}")
+        for entry in _list_entries(data, "misprints", where)
+    )
+    found = [result.id for result in (*items, *beyond)] + [f"misprint {misprint.id}" for misprint in misprints]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise ParameterError(f"{where} has two items {', '.join(twice)}")
     return Inventory(
@@ -211,6 +218,14 @@ def parse_inventory(data: Mapping[str, Any]) -> Inventory:
         beyond=beyond,
         misprints=misprints,
     )
+
+
+def _list_entries(holder: Mapping[str, Any], name: str, where: str) -> Sequence[Mapping[str, Any]]:
+    """Return the entries of the list ``name``, none if it is missing.  Raises ParameterError unless all are JSON objects."""
+    entries = holder.get(name, ())
+    if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, dict) for entry in entries):
+        raise ParameterError(f"{where}: {name} must be a list of objects, got {short_repr(entries)}")
+    return entries
 
 
 def _parse_entry(kind: type[EntryType], entry: Mapping[str, Any], where: str) -> EntryType:
@@ -224,6 +239,6 @@ def _parse_entry(kind: type[EntryType], entry: Mapping[str, Any], where: str) ->
 
 
 def _parse_item(entry: Mapping[str, Any], where: str) -> PublishedResult:
-    printed = tuple(_parse_entry(PrintedNumber, p, f"{where}, printed") for p in entry.get("printed", ()))
-    shown = tuple(_parse_entry(Evidence, s, f"{where}, shown_by") for s in entry.get("shown_by", ()))
+    printed = tuple(_parse_entry(PrintedNumber, p, f"{where}, printed") for p in _list_entries(entry, "printed", where))
+    shown = tuple(_parse_entry(Evidence, s, f"{where}, shown_by") for s in _list_entries(entry, "shown_by", where))
     return _parse_entry(PublishedResult, {**entry, "printed": printed, "shown_by": shown}, where)
