@@ -38,7 +38,7 @@ MAX_LISTED = 2**20
 def iter_samples(study: Study, point: Point, seed: int, first: int, trials: int) -> Iterator[Sample]:
     """Yield the samples of ``trials`` trials from trial ``first`` on, at a checked point.
 
-    Raises ParameterError for trials that no study has, or if the study does not declare its samples (``sample``).
+    Raises ParameterError for a seed or trials out of range, or if the study does not declare its samples (``sample``).
     """
     if study.sample is None:
         raise ParameterError(f"study must declare its samples (sample=), got {study.name}")
@@ -50,12 +50,20 @@ def iter_samples(study: Study, point: Point, seed: int, first: int, trials: int)
     return (sample(point, key, trial) for trial in range(first, first + trials))
 
 
+def _is_too_large(drawn: Sample) -> bool:
+    """Whether the faulty nodes are not listed: they are sampled on demand, in a network of too many nodes."""
+    return isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
+
+
 def faulty_nodes(drawn: Sample) -> list[int]:
-    """Return the faulty nodes of a trial, ascending.  Faults sampled on demand are listed up to 2^20 nodes."""
+    """Return the faulty nodes of a trial, ascending.
+
+    Raises ParameterError for faults that are sampled on demand in a network of more than 2^20 nodes.
+    """
     faults = drawn.network.faulty_nodes
     if not isinstance(faults, RandomFaults):
         return sorted(faults)
-    if 2**drawn.network.bits > MAX_LISTED:
+    if _is_too_large(drawn):
         raise ParameterError(
             f"faulty_nodes must be among at most 2^20 labels to be listed, got 2^{drawn.network.bits}; status_key decides "
             "each node alone"
@@ -98,8 +106,8 @@ def fault_sets(
     Raises
     ------
     ParameterError
-        If the point is impossible, or the field is not sampled.  Also for ``faulty_nodes`` if more than 2^20 nodes are faulty
-        at a rate: then ``RandomFaults(rate, status_key)`` of :mod:`fastcube.networks.faults` gives the status of each node.
+        If the point is impossible, or the field is not sampled.  Also for ``faulty_nodes`` if each of more than 2^20 nodes is
+        faulty at a rate: then ``RandomFaults(rate, status_key)`` of :mod:`fastcube.networks.faults` gives the status of each.
 
     Examples
     --------
@@ -111,18 +119,22 @@ def fault_sets(
     field = check_line("field", field)
     point = _single_point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("trials", trials))}
-    samples = iter_samples(chosen, point, **counts)
-    if counts["trials"] > MAX_ROWS:
+    trials = counts.pop("trials")
+    # a trial is sampled for an empty array, too, because its sample tells the fields and their types
+    samples = iter_samples(chosen, point, **counts, trials=trials or 1)
+    if trials > MAX_ROWS:
         raise ParameterError(
-            f"trials must be in [0, {MAX_ROWS}] in one array, got {counts['trials']}: "
+            f"trials must be in [0, {MAX_ROWS}] in one array, got {trials}: "
             "take several arrays, or rows of CSV from `fastcube faults --trials T > FILE`"
         )
     rows = [_sampled_value(drawn, field, chosen) for drawn in samples]
+    is_number = isinstance(rows[0], int)
+    del rows[trials:]
     if field == "status_key":
         return np.array(rows, np.uint64)
     if field == "discarded":
         return np.array(rows, np.bool_)
-    if rows and isinstance(rows[0], int):
+    if is_number:
         return np.array(rows, np.int64)
     pair = (2,) if field == "faulty_links" else ()
     out = np.full((len(rows), max(map(len, rows), default=0), *pair), -1, np.int64)
@@ -163,6 +175,7 @@ def iter_csv_rows(
     the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  A quantity with the name of an axis, such
     as the ``destinations`` of ``multicast``, has the column ``sampled_NAME``.  Raises as ``iter_samples``.
     """
+    # the header needs a sample, also for no trials
     sample = next(iter(iter_samples(study, points[0], seed, first, trials or 1)))
     others = [f"sampled_{name}" if name in points[0] else name for name in sample.others]
     yield [*points[0], *FAULT_COLUMNS, *others]
@@ -173,7 +186,6 @@ def iter_csv_rows(
 
 def _csv_cells(drawn: Sample) -> list[str]:
     """Return the cells of a trial after its number: faulty nodes, faulty links, and the other sampled quantities."""
-    on_demand = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
-    return [ON_DEMAND if on_demand else " ".join(map(str, faulty_nodes(drawn))), links, *others]
+    return [ON_DEMAND if _is_too_large(drawn) else " ".join(map(str, faulty_nodes(drawn))), links, *others]

@@ -40,6 +40,8 @@ def test_shapes_and_types():
     assert nodes.shape == (7, 4) and nodes.dtype == np.int64 and (np.diff(nodes) > 0).all()
     assert (nodes == fc.fault_sets("unsafe-fraction", n="8", f=[4], trials="10")[3:]).all()
     assert fc.fault_sets("unsafe-fraction", n=8, f=4, trials=0).shape == (0, 0)
+    none = fc.fault_sets("routing", field="s", n=8, f=4, links=0, k=1, trials=0)
+    assert none.shape == (0,) and none.dtype == np.int64
     links = fc.fault_sets("find-tree", field="faulty_links", n=6, links=5, f=0, trials=4)
     assert links.shape == (4, 5, 2) and (links[..., 0] < links[..., 1]).all()
     assert fc.fault_sets("routing", field="s", n=8, f=4, links=0, k=1, trials=4).shape == (4,)
@@ -72,6 +74,7 @@ def test_rows_of_unlike_length_end_with_minus_one():
             {"n": 8, "f": 2, "field": "faulty_node"},
             r"field must be faulty_nodes or faulty_links .* did you mean faulty_nodes\?",
         ),
+        ({"n": 8, "f": 2, "field": "t", "trials": 0}, r"field must be faulty_nodes or faulty_links .* got t"),
         ({"n": 8, "f": 2, "seed": -1}, r"seed must be in \[0, "),
         ({"n": 8, "f": 2, "first": 2**60 - 9}, r"trials must be in \[0, 9\] for first="),
         (
