@@ -1,6 +1,7 @@
 """``survival`` and ``survival-rate``: whether a network stays connected under random faults.
 
-Every trial tests the network of its point and the hypercube under the same faults, so differences are paired.
+Where the faults of a point also exist in the hypercube (``is_compared``), every trial tests both networks under the same faults,
+so differences are paired.
 """
 
 import functools
@@ -175,12 +176,14 @@ def rank_notes(results: Results) -> list[str]:
     omitted = 0
     for _, group in groupby(done, key=_point_without_network):
         points = [point for point in group if str(point["network"]) != "hypercube"]
-        if len(lines) >= _MOST_RANK_LINES:
-            omitted += len(points)
-        elif points:
+        if points and not omitted:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
-            lines += [f"{where}: {line}" for line in _compare_networks(results, [p for p in points if is_compared(p)])]
-            lines += [f"{where}: {line}" for line in _list_unpaired(results, [p for p in points if not is_compared(p)])]
+            ranks = _compare_networks(results, [p for p in points if is_compared(p)])
+            ranks += _list_unpaired(results, [p for p in points if not is_compared(p)])
+            if len(lines) + len(ranks) <= _MOST_RANK_LINES:
+                lines += [f"{where}: {line}" for line in ranks]
+                continue
+        omitted += len(points)
     if omitted:
         lines.append(f"and {omitted:,} more points")
     heading = "P(connected) minus the hypercube's on the same faults, by degree, each with its own 95% interval:"
@@ -241,12 +244,12 @@ def limit_notes(results: Results) -> list[str]:
     for point, tally in results:
         if not tally.trials or not (faults := _fault_arguments(point)):
             continue
-        if len(lines) == _MOST_LIMITS:
-            omitted += 1
-            continue
         limits = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
         low, high = limits.low, limits.high
         if (low, high) == (0.0, 1.0):
+            continue
+        if len(lines) == _MOST_LIMITS:
+            omitted += 1
             continue
         sampled = results.estimates(point)["no_isolated_node"]
         narrower = (

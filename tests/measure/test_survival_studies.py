@@ -20,7 +20,7 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
 from fastcube.results.results import Results
 from fastcube.results.table import as_table
-from fastcube.studies.networks.survival import asymptotic_survival, rank_notes
+from fastcube.studies.networks.survival import asymptotic_survival, limit_notes, rank_notes
 
 STUDY, RATE, PARTS, CURVE = (
     fc.study(name) for name in ("survival", "survival-rate", "survival-components", "survival-curve")
@@ -256,6 +256,22 @@ def test_notes_say_how_many_points_they_leave_out():
     results = fc.run(STUDY, network="crossed", n=8, f=list(range(205)), links=0, trials=2)
     lines = rank_notes(results)
     assert lines[-1] == "and 5 more points" and sum("f=" in line for line in lines) == 200
+
+
+def test_notes_have_no_more_lines_than_their_limit_and_leave_out_known_limits_only():
+    """Three degrees have three lines of ranks per point; the limits of many faulty nodes are [0, 1] and no loss."""
+    points = [(name, 8, f, 0) for f in range(256) for name in ("hypercube", "crossed", "folded", "augmented")]
+    counted = Tally.from_slots(STUDY.tally, 0, 2, STUDY.tally.new_tally())
+    results = Results(STUDY, 0, dict.fromkeys(points, counted))
+    ranks = [line for line in rank_notes(results) if "f=" in line]
+    assert len(ranks) == 198 and rank_notes(results)[-1] == f"and {3 * (256 - 198 // 3)} more points"
+    informative = [
+        point
+        for point in points
+        if (limits := fc.isolated_node_bounds(point[0], 8, f=point[2])) and (limits.low, limits.high) != (0.0, 1.0)
+    ]
+    assert 100 < len(informative) < len(points)
+    assert f"the limits of {len(informative) - 100} more points" in limit_notes(results)[-1]
 
 
 @pytest.mark.kernels
