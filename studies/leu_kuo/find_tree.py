@@ -22,7 +22,7 @@ from .faults import (
 
 
 def most_faults(point: Point) -> float:
-    """Return a bound on the faulty links of a tree: the lesser of its 2^n - 1 links and all faulty links."""
+    """Return a bound on the faulty links of a tree: the lesser of its 2^n - 1 links and all faulty links, and at least 1."""
     n = int(point["n"])
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 

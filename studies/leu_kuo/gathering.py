@@ -246,15 +246,22 @@ _COMPLETE = {
 }
 
 
+def list_fault_kinds(points: Sequence[Point]) -> dict[str, list[Point]]:
+    """Return points by their kind of faults, each kind with its name in titles; points with faulty nodes alone if all are."""
+    with_nodes = [point for point in points if point["links"] and point["f"]]
+    is_half = all(2 * int(point["f"]) == point["links"] for point in with_nodes)
+    kinds = {
+        "faulty links": [point for point in points if not point["f"]],
+        "K faulty links and K/2 faulty nodes" if is_half else "faulty links and nodes": with_nodes,
+    }
+    return {kind: some for kind, some in kinds.items() if some} or {"faulty nodes": [*points]}
+
+
 def _rerouting_figure(results: Results, sheet: Any) -> None:
     """Plot the slowdowns at the largest n, one panel per kind of faults, and how often all data arrives."""
     n = max((int(point["n"]) for point, tally in results if tally.trials), default=1)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
-    kinds = {
-        "faulty links": [point for point in done if not point["f"]],
-        "K faulty links and K/2 faulty nodes": [point for point in done if point["links"] and point["f"]],
-    }
-    chosen = {kind: points for kind, points in kinds.items() if points} or {"faulty nodes": done}
+    chosen = list_fault_kinds(done)
     panels = sheet.panels(len(chosen) + 1)
     for panel, (kind, points) in zip(panels, chosen.items(), strict=False):
         _plot_lines(panel, results, _SLOWDOWNS, points)

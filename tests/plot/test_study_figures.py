@@ -10,6 +10,7 @@ from helpers.figures import BAR, LIMIT, LINE, STATEMENT, artists
 
 import fastcube as fc
 from fastcube.plot.panel import Panel
+from fastcube.studies.leu_kuo.gathering import list_fault_kinds
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +160,19 @@ def test_a_distribution_says_which_values_are_held():
     tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
     _, bars = replace(one, study=study, tallies=tallies).plot().axes
     assert bars.get_title() == "values at $b = 7$"
+
+
+@pytest.mark.parametrize(
+    ("points", "kinds"),
+    [
+        ([(8, 0), (8, 4), (2, 1)], {"faulty links": [0], "K faulty links and K/2 faulty nodes": [1, 2]}),
+        ([(8, 0), (8, 4), (2, 2)], {"faulty links": [0], "faulty links and nodes": [1, 2]}),
+        ([(0, 4), (0, 2)], {"faulty nodes": [0, 1]}),
+    ],
+)
+def test_a_title_states_the_ratio_of_faults_that_all_its_points_have(points, kinds):
+    points = [{"n": 4, "links": links, "f": f} for links, f in points]
+    assert list_fault_kinds(points) == {kind: [points[i] for i in own] for kind, own in kinds.items()}
 
 
 @pytest.mark.kernels
