@@ -8,7 +8,7 @@ from ..errors import ParameterError, as_integer, check_integer, check_range, is_
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import check_end
 
-#: Largest n and largest number of packets, because every packet is checked at every node.
+#: Largest n, because every nonfaulty node has a set of its packets, and largest number of packets, which fill the source's set.
 MOST_N, MOST_PACKETS = 20, 10**6
 
 #: A list of steps, each a list of (tail, head, packet).
@@ -65,12 +65,13 @@ def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) ->
         raise ParameterError(f"schedule must be a list of steps, got {short_repr(schedule)}")
     steps = [_check_step(number, step) for number, step in enumerate(schedule, start=1)]
     for number, step in enumerate(steps, start=1):
-        links = [(u, v) for u, v, _ in step]
-        if len(links) != len(set(links)):
-            raise ParameterError(
-                f"schedule must send one packet over a link in a step, in step {number} a link carries two"
-            )
+        used: set[tuple[int, int]] = set()
         for u, v, packet in step:
+            if (u, v) in used:
+                raise ParameterError(
+                    f"schedule must send one packet over a link in a step, in step {number} a link carries two: {u} to {v}"
+                )
+            used.add((u, v))
             if u not in held or v not in held or not cube.is_link(u, v) or cube.is_faulty_link(u, v):
                 raise ParameterError(
                     f"schedule must use nonfaulty links, in step {number} there is none from {u} to {v}"
@@ -81,6 +82,10 @@ def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) ->
                 )
         for _, v, packet in step:
             held[v].add(packet)
-    if any(len(packets_held) < packets for packets_held in held.values()):
-        raise ParameterError("schedule must bring every packet everywhere, one is missing somewhere in the end")
+    for v, packets_held in held.items():
+        if len(packets_held) < packets:
+            missing = next(packet for packet in range(packets) if packet not in packets_held)
+            raise ParameterError(
+                f"schedule must bring every packet everywhere, packet {missing} is missing at {v} in the end"
+            )
     return len(steps)
