@@ -115,8 +115,8 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
     Returns
     -------
     (int, int) or None
-        (lo, hi) with lo < hi, or None if the search finds no pair.  By Lemma 1 there is a pair for at most n - 1 faults; for
-        more than 2^(n-2) faults there is none.
+        (lo, hi) with lo < hi, or None if the search finds no pair.  By Lemma 1 there is a pair for n >= 2 and at most n - 1
+        faults; for n = 1, and for more than 2^(n-2) faults, there is none.
 
     Notes
     -----

@@ -170,11 +170,11 @@ class NonfaultyGraph:
             core |= grown
 
     def pack_trees(self, root: int) -> list[list[int]]:
-        """Return the largest number of arc-disjoint spanning trees with a nonfaulty root: parents, -1 at the root, -2 absent.
+        """Return as many arc-disjoint spanning trees with a nonfaulty root as exist, as parents: -1 at the root, -2 if absent.
 
         The trees follow Lovasz's proof of Edmonds' theorem.  A tree grows arc by arc.  An arc is taken if, without it, the
-        remaining arcs still connect the root to every node by as many arc-disjoint paths as trees are missing.  A refused arc
-        is refused for ever.
+        remaining arcs still connect the root to every node by as many arc-disjoint paths as trees are missing.  The next
+        trees try a refused arc again.
         """
         arcs = list(self.links)  # for each dimension the tails of the remaining arcs
         trees = []
@@ -202,8 +202,9 @@ class NonfaultyGraph:
 def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
     """Return the largest number, at most ``limit``, of arc-disjoint paths from a set of nodes to a node.
 
-    Uses shortest augmenting paths.  ``arcs[k]`` are the tails of the arcs across dimension k.  The second value is the set of
-    nodes that the source still reaches: one side of a smallest cut if there are fewer than ``limit`` paths.
+    Uses shortest augmenting paths (Edmonds and Karp 1972).  ``arcs[k]`` are the tails of the arcs across dimension k.  If there
+    are fewer than ``limit`` paths, the second value is the set of nodes that the source still reaches, one side of a smallest
+    cut, else ``source``.
     """
     n, goal = graph.n, 1 << target
     flow = [0] * n  # for each dimension the tails of the arcs on a path

@@ -31,13 +31,13 @@ class OwnDomains(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """The parts of a study that are a user's own."""
+    """A user's own network and domains, None for those of ``survival-domains`` as installed."""
 
     family: Family | None = None
     domain: OwnDomains | None = None
 
 
-#: The setting of ``survival-domains``, without anything of a user's.
+#: The setting of ``survival-domains`` as installed.
 BUILT_IN = Setting()
 
 
@@ -95,7 +95,7 @@ def count_domains(point: Point, setting: Setting = BUILT_IN) -> int:
 
 
 def list_members(point: Point, g: int, setting: Setting = BUILT_IN) -> list[int]:
-    """Return the nodes of domain g at a point: of a board, or of the row that a switch joins.
+    """Return the nodes of domain g at a point: of a board, of the row that a switch joins, or of a user's domain.
 
     Switches are numbered by digit, then by the other digits of their row, whose bits are compacted.
     """

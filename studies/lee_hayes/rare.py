@@ -1,9 +1,9 @@
 """The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where direct sampling finds none.
 
 It uses Karp-Luby importance sampling: only fault sets with two faults within distance 2 are sampled
-(``kernels/unsafe/planting.py``).  Means over all fault sets are exactly S times the means over the trials that count
-(``docs/proofs.md``).  The intervals include large unsafe subcubes that no trial contained, with the proved bounds on their
-probability.
+(``kernels/unsafe/planting.py``).  With S the expected number of pairs of faults within distance 2, a mean over all fault sets is
+exactly S times the mean over all trials, to which a trial that is not accepted adds 0 (``docs/proofs.md``).  The intervals
+include large unsafe subcubes that no trial contained, with the proved bounds on their probability.
 """
 
 import functools

@@ -102,7 +102,7 @@ def plot_delays(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot the messages with a detour against n, and the messages not delivered at the n with most losses against the faults."""
+    """Plot the messages with a detour against n, and at the most lossy n the messages not delivered against the faults."""
     by = longest_axis((point for point, _ in results), "f", "links")
     left, right = sheet.panels(2)
     plot_delays(results, left, by)
@@ -132,7 +132,10 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def most_lossy_dimension(results: Results) -> int:
-    """Return the n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest if there are several."""
+    """Return the n with most losses: pairs of a point and of one of ROUTE1, ROUTE2 and ROUTE3 that loses a message there.
+
+    Of several such n it is the largest.
+    """
     lossy: dict[int, int] = {}
     for point, tally in results:
         if tally.trials:

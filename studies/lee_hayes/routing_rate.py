@@ -21,7 +21,8 @@ from .routing import length_ratio, make_proportion
 #: Node failure rates of the grid.
 _RATES = [round(0.05 * i, 2) for i in range(11)]
 
-#: Points that differ from their closed form by more than this number of standard errors are listed.
+#: Estimates are listed that differ from their closed form by more than this number of standard errors, with the closed form
+#: outside the interval.
 _FAR_STDERRS = 4.5
 
 
@@ -108,6 +109,7 @@ def _compare_closed_forms(results: Results) -> list[str]:
                 continue
             compared += 1
             value = float(form(int(point["n"]), float(point["rate"])))
+            # the small number allows for rounding where the standard error is 0
             is_far = abs(estimate.value - value) > _FAR_STDERRS * estimate.stderr + 1e-12
             if is_far and not estimate.low <= value <= estimate.high:
                 far.append(f"  {point_text(point)}: {name} {estimate.value:.6g}, closed form {value:.6g}")

@@ -78,7 +78,7 @@ def _classes_at(point: Point) -> tuple[Bounds, ...]:
 
 
 def most_rounds(point: Point) -> float:
-    """Return floor(d^2 / 3) (Przykucki 2012), d the largest dimension of a subcube that f faults make: n or 2 (f - 1)."""
+    """Return floor(d^2 / 3) (Przykucki 2012), d the lesser of n and 2 (f - 1), the most dimensions that f faults span."""
     return float(max(0, min(int(point["n"]), 2 * (int(point["f"]) - 1))) ** 2 // 3)
 
 
@@ -172,7 +172,7 @@ def _large_grid() -> list[Point]:
 
 
 def _close_pairs(point: Point) -> float:
-    """Return the mean number of close pairs as the bound of a probability; NaN above 1, and for one fault."""
+    """Return the mean number of close pairs as the bound of a probability; NaN above 1, and for fewer than two faults."""
     if point["f"] < 2:
         return math.nan
     pairs = float(mean_close_pairs(int(point["n"]), int(point["f"])))

@@ -24,9 +24,9 @@ MOST_CANDIDATES, MOST_SETS = 6, 4000
 class SearchResult(NamedTuple):
     """Result of a search for messages that deadlock."""
 
-    messages: list[Message] | None  #: the first deadlocking set with the fewest messages; None if none does
+    messages: list[Message] | None  #: the first set found that deadlocks, smaller sets first; None if none is found
     tried: int  #: number of sets of messages tried, the found one included
-    cut: bool  #: whether the search ended at ``MOST_SETS``
+    cut: bool  #: whether the search ended at ``MOST_SETS``; ``MOST_CANDIDATES`` limits it in any case
 
 
 def _list_chains(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
@@ -48,7 +48,7 @@ def _list_chains(net: Supercube, message: Message, copies: int) -> list[tuple[Ch
 def _messages_over(net: Supercube, section: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
     """Return at most ``MOST_CANDIDATES`` messages of which a chain from the source begins with the channels ``section``.
 
-    The destinations are one node, or the heads of the section's channels and one node beyond.
+    The destinations are one nonfaulty node, or this node and the heads of all channels of the section except the last.
     """
     found = []
     heads = [c[1] for c in section[:-1]]
@@ -74,11 +74,12 @@ def deadlocking_messages(
     copies: int = 1,
     unicast: bool = False,
 ) -> SearchResult:
-    """Search for the fewest messages that deadlock on a cycle.
+    """Search for messages that deadlock on a cycle, small sets first.
 
     The cycle is cut into 2, 3, ... sections in every way.  The first channels of a message are a section, and it then requests
-    the first channel of the next section.  With ``unicast`` every message has one destination.  At most ``MOST_CANDIDATES``
-    messages are tried for a section, and ``MOST_SETS`` sets altogether.
+    the first channel of the next section.  With ``unicast`` every message has one destination.  Each link has
+    ``copies`` virtual channels per direction.  At most ``MOST_CANDIDATES`` messages are tried for a section, and ``MOST_SETS``
+    sets altogether, so finding none proves nothing.
     """
     net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0
