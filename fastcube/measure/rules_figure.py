@@ -20,12 +20,17 @@ _PLOTTED_DIMENSION = 10
 
 
 def choose_fault_axis(results: Any) -> tuple[str, Point]:
-    """Return the axis of faults with most values, and the values of the other axes: n near 10, and fewest other faults."""
+    """Return the axis of faults with most values, and the values of the other axes: n near 10, and fewest other faults.
+
+    Without trials n is 10, and there are no other faults.
+    """
     done = [point for point, tally in results if tally.trials]
     axis = longest_axis(done, "f", "links")
-    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - _PLOTTED_DIMENSION))
+    n = min(
+        sorted({point["n"] for point in done}), key=lambda n: abs(n - _PLOTTED_DIMENSION), default=_PLOTTED_DIMENSION
+    )
     other = "links" if axis == "f" else "f"
-    return axis, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
+    return axis, {"n": n, other: min((point[other] for point in done if point["n"] == n), default=0)}
 
 
 def _plot_statistic(

@@ -108,9 +108,9 @@ def _figure(results: Results, sheet: Any) -> None:
     plot_delays(results, left, by)
     n = most_lossy_dimension(results)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
-    at = {"n": n, "k": min(point["k"] for point in done)}
+    at = {"n": n, "k": min((point["k"] for point in done), default=1)}
     other = "links" if by == "f" else "f"
-    at[other] = min(point[other] for point in done)
+    at[other] = min((point[other] for point in done), default=0)
     points = sorted((p for p in done if at.items() <= p.items()), key=lambda point: point[by])
     for i, (label, statistic) in enumerate(
         (
@@ -134,14 +134,14 @@ def _figure(results: Results, sheet: Any) -> None:
 def most_lossy_dimension(results: Results) -> int:
     """Return the n with most losses: pairs of a point and of one of ROUTE1, ROUTE2 and ROUTE3 that loses a message there.
 
-    Of several such n it is the largest.
+    Of several such n it is the largest, and 1 without trials.
     """
     lossy: dict[int, int] = {}
     for point, tally in results:
         if tally.trials:
             lost = sum(tally.counts[f"{name}_delivered"] < tally.trials for name in ("route1", "route2", "route3"))
             lossy[int(point["n"])] = lossy.get(int(point["n"]), 0) + lost
-    return max(lossy, key=lambda n: (lossy[n], n))
+    return max(lossy, key=lambda n: (lossy[n], n), default=1)
 
 
 def faults_on_route(n: int, f: int) -> Fraction:

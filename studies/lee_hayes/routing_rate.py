@@ -76,7 +76,7 @@ def explain_sample(point: Point, drawn: Sample) -> tuple[dict[str, Any], list[st
 
 def _figure(results: Results, sheet: Any) -> None:
     ks = sorted({point["k"] for point, tally in results if tally.trials})
-    panels = sheet.panels(2, rows=len(ks))
+    panels = sheet.panels(2, rows=max(1, len(ks)))
     for i, k in enumerate(ks):
         left, right = panels[2 * i : 2 * i + 2]
         left.lines(results, "route1_at_hamming", x="rate", by="n", at={"k": k})

@@ -9,7 +9,9 @@ from helpers.compiled import mark_others_slow
 from helpers.figures import BAR, LIMIT, LINE, STATEMENT, artists
 
 import fastcube as fc
+from fastcube.measure.tally import Tally
 from fastcube.plot.panel import Panel
+from fastcube.results.results import Results
 from fastcube.studies.leu_kuo.gathering import list_fault_kinds
 
 
@@ -160,6 +162,17 @@ def test_a_distribution_says_which_values_are_held():
     tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
     _, bars = replace(one, study=study, tallies=tallies).plot().axes
     assert bars.get_title() == "values at $b = 7$"
+
+
+@pytest.mark.parametrize("name", fc.study_names())
+def test_figures_allow_for_points_without_trials(name):
+    """A run that was interrupted at once leaves such a file."""
+    study = fc.study(name)
+    empty = Tally.from_slots(study.tally, 0, 0, study.tally.new_tally())
+    for grid in {grid.figure: grid for grid in study.grids}.values():
+        keys = [tuple(study.point(point).values()) for point in grid.points]
+        axes = Results(study, 0, dict.fromkeys(keys, empty), grid=grid.name).plot().axes
+        assert axes and not any(artists(one, BAR) for one in axes)
 
 
 @pytest.mark.parametrize(
