@@ -52,8 +52,10 @@ _EIGHT_LANES = np.uint64(255)
 
 
 class WholeCubeWorkspace(NamedTuple):
-    scratch: Scratch
-    f: I64
+    """Scratch memory of a kernel's call."""
+
+    scratch: Scratch  #: for trials that are evaluated one at a time
+    f: I64  #: number of faulty nodes
     ready: I64  #: number of labels of a trial's random sequence that lanes sample; even, as ``draw_rows`` writes two at a time
     labels: Cells  #: rows of one vector: labels of the trials
     fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
@@ -63,8 +65,8 @@ class WholeCubeWorkspace(NamedTuple):
     queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: the smallest trial index of each kind
+    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
+    first: Ints  #: (2): the smallest trial index of each kind
 
 
 @block(always=True)
