@@ -83,7 +83,9 @@ class BroadcastWorkspace(NamedTuple):
     trial: BroadcastScratch  #: for trials that are run one at a time
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of the faults, then of the source
-    lows: Cells  #: row i: -low of fault i's offset; before trials are run one at a time, row 0 becomes their silenced offsets
+    #: f rows of one vector, and an unused one.  Row i: -low of fault i's offset; before trials are run one at a time, row 0
+    #: becomes their silenced offsets
+    lows: Cells
     moments: Words  #: three vectors: sums over the trials that lanes decide of silenced offsets and their squares
     counted: Ints  #: (2): trials that lanes decide (_DECIDED), and those with a complete BROADCAST (_COMPLETED)
     first: Ints  #: (1): the smallest trial that lanes decide

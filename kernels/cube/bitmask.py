@@ -1,8 +1,9 @@
 """Sets of nodes of a whole cube as bitmasks, and breadth-first search on them, 512 nodes per operation.
 
 Bit ``v & 63`` of word ``v >> 6`` is node ``v``.  A bitmask has whole vectors, so at least 8 words.  A step adds to the set all
-neighbours across a range of dimensions.  Dimensions below 9 are shuffles inside a vector, and higher ones pair whole vectors.  A
-search takes 2^n n / 512 operations per step.  Faulty links are not considered here.
+neighbours across a range of dimensions.  Neighbours across dimensions below 9 are in the same vector
+(``fastcube.kernels.machine.neighbours``), and higher dimensions pair whole vectors.  A search takes 2^n n / 512 operations per
+step.  Faulty links are not considered here.
 """
 
 from __future__ import annotations
@@ -119,8 +120,9 @@ def _spread_in_vector(x, low, high):
 def spread_nodes(seen, opposite, nonfaulty, low, high, out):
     """Run one search step: write to ``out`` the ``nonfaulty`` nodes in ``seen`` or ``opposite``, or next to a node of ``seen``.
 
-    Neighbours are those across dimensions low .. high-1.  For a single cube ``opposite`` is ``seen``.  Returns whether any is
-    new.
+    Neighbours are those across dimensions low .. high-1.  ``opposite`` is the same set in a second cube whose node v is linked to
+    node v of this one, as in the two classes of a dual-cube; for a single cube it is ``seen``.  Returns whether any node is new.
+    For that all nodes of ``seen`` must be nonfaulty, because every difference between ``seen`` and ``out`` counts.
     """
     zero = simd.splat(ZERO)
     fresh = zero

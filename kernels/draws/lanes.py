@@ -1,12 +1,12 @@
 """Sample fault labels for a vector of trials, and find the smallest distance between two faults of each trial.
 
 Kernels whose lanes are trials use this module, most of them through ``fastcube.kernels.draws.sieve``.  Row k of ``labels`` holds
-fault k of a vector of trials.  Xor, popcount and minimum over all pairs give each trial's smallest distance.  Distance 0 means a
-repeated label, and such a trial samples further labels in scalar code.
+fault k of a vector of trials.  Xor, ``simd.closeness`` and minimum over all pairs decide whether a trial's smallest distance is
+0, 1 or 2, or more.  Distance 0 means a repeated label, and such a trial samples further labels in scalar code.
 
 Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  For n <= 8 a word holds eight
-trials.  In lanes of 16 bits they are split into two vectors (``parts``), of the even and of the odd trials.  ``lanes`` is the
-number of lanes, a literal for which all blocks here are specialised.
+trials.  A kernel with lanes of 16 bits can serve n <= 8 too: it splits them into two vectors (``parts``), of the even and of the
+odd trials.  ``lanes`` is the number of lanes, a literal for which the blocks that take it are specialised.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ def _store_labels(words, at, even, odd, used, parts, step):
 
 @block(always=True)
 def draw_rows(key, block, f, pattern, words):
-    """Write the first f labels of a vector of trials to the f + 1 rows in ``words``."""
+    """Write the first f labels of a vector of trials to the f + 1 rows in ``words``.
+
+    Labels are sampled in pairs, so an odd f fills the last row as well.
+    """
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
     for k in range(0, f, 2):
@@ -111,7 +114,8 @@ def _update_distance(near, x, y):
     return simd.minimum(near, simd.closeness(x ^ y))
 
 
-#: Smallest distance between two of the f faults, lane by lane, as far as ``simd.closeness`` tells distances apart.
+#: The least ``simd.closeness`` of two of the f faults, lane by lane: 0 for a repeated label, 1 or 2 if the smallest distance is 1
+#: or 2, and more otherwise.  For lanes of 32 bits it is the smallest distance only on targets that count bits at once.
 smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 
@@ -136,7 +140,10 @@ def valid_lanes(start, step, lanes, first, stop):
 
 @block
 def redraw_repeats(key, t, n, f, labels, at, lanes):
-    """Replace the repeated labels of one trial, in column ``at`` of the rows; return whether two are within distance 2."""
+    """Replace the repeated labels of one trial, in column ``at`` of the rows; return whether two are within distance 2.
+
+    Only for n <= 32, because further labels are compared as a whole with those in the rows.
+    """
     # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 7.
     column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
     taken = bits.ZERO

@@ -113,6 +113,8 @@ _MAX_SCANNED = 32
 
 
 class Draws(NamedTuple):
+    """Scratch memory to sample distinct labels; made by ``draws_for``."""
+
     words: Words  #: (32): sixteen labels, and spare entries
     seen: LabelSet  #: the labels sampled so far, if there are many
 
@@ -260,6 +262,8 @@ _BUFFERED_ROWS = 256
 
 
 class Rows(NamedTuple):
+    """Scratch memory to sample rows of sixteen labels; made by ``rows_for``."""
+
     words: Words  #: 16 words per row: the words of one block, which 8, 4 or 2 trials share
     labels: Words32  #: (16): the current row of labels
     held: Ints  #: (2): the block, -1 at first, and the number of its rows that are stored

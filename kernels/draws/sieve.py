@@ -4,10 +4,10 @@ Most trials under few faults are decided by one test of their labels.  ``make_si
 passes each to the subject's ``inspect``, which records the trials that labels alone decide and queues the others
 (``append_trials``).  Whenever a queue holds a full vector, the subject's ``work_off`` decides its trials together.
 
-A vector has a trial in each of its ``lanes``, a literal for which all blocks here are specialised.  Labels are rows of vectors
-(``fastcube.kernels.draws.lanes``).  A queue has rows of two vectors and a trial in each column.  There is one row for each label,
-and at the end rows with the trial's lane and the digits of its *group*, which counts vectors from the first sampled trial on.
-New columns are appended after the filled ones.  Once a vector is full its columns are decided and the rest moves down.
+A vector has a trial in each of its ``lanes``, a literal for which the blocks that take it are specialised.  Labels are rows of
+vectors (``fastcube.kernels.draws.lanes``).  A queue has rows of two vectors and a trial in each column.  There is one row for
+each label, and at the end rows with the trial's lane and the digits of its *group*, which counts vectors from the first sampled
+trial on.  New columns are appended after the filled ones.  Once a vector is full its columns are decided and the rest moves down.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Samples(NamedTuple):
 
     n: I64
     count: Any  #: int64: number of labels of a trial
-    labels: Cells  #: ``count + 1`` rows for each of the 4 vectors, or 8 if each has two parts; row k has label k
+    #: ``count + 1`` rows for each of the 4 vectors, or 8 if each has two parts; row k has label k, and the last is spare
+    labels: Cells
 
 
 class TrialVector(NamedTuple):
@@ -100,7 +101,7 @@ def trial_in_lane(trials, i):
 
 @block(always=True)
 def redraw_lane(samples, trials, i, lanes):
-    """Replace the repeated labels of the trial in lane i; return whether two labels are within distance 2."""
+    """Replace the repeated labels of the trial in lane i, for n <= 32; return whether two labels are within distance 2."""
     t = trial_in_lane(trials, i)
     return redraw_repeats(trials.key, t, samples.n, samples.count, samples.labels, trials.at + i, lanes)
 
@@ -144,7 +145,7 @@ def append_trials(queue, samples, trials, chosen, lanes):
 
 @block(always=True, stored=True)
 def queue_trials(queue, samples, trials, chosen, repeated, lanes):
-    """Append the chosen trials of a vector to a queue; trials with ``repeated`` labels sample further labels first."""
+    """Append the chosen trials of a vector to a queue; trials with ``repeated`` labels (n <= 32) sample further labels first."""
     repeated &= chosen
     while repeated:
         redraw_lane(samples, trials, bits.lowest(repeated), lanes)

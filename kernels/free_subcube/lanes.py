@@ -52,7 +52,7 @@ class LaneWorkspace(NamedTuple):
     params: Floats  #: parameters of the point
     f: I64  #: number of faulty nodes
     samples: sieve.Samples  #: labels of four vectors of trials
-    high: Cells  #: rows of the labels' high halves, for n > 32
+    high: Cells  #: f + 1 rows, as labels are sampled in pairs: the labels' high halves, for n > 32
     columns: Columns
     rows: Words  #: bit rows of one trial, as in ``scalar.Search``
     single: Search  #: for trials decided one at a time

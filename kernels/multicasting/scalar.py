@@ -175,6 +175,8 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
 
 
 class Scratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     faults: FaultList
     ends: MulticastEnds
     net: Supercube  #: empty between trials

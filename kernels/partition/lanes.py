@@ -57,7 +57,7 @@ _least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
 
 @block(alone=True)
 def _redraw_repeats(samples, trials, lane, lanes):
-    """Replace the repeated labels of the trial in a lane by the next labels of its sequence."""
+    """Replace the repeated labels of the trial in a lane by the next labels of its sequence, for n <= 32."""
     # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 8.
     n, labels, t = samples.n, samples.labels, sieve.trial_in_lane(trials, lane)
     at, step, wanted = np.uint64(trials.at + lane), np.uint64(lanes), np.uint64(samples.count)

@@ -3,8 +3,11 @@
 A message at ``curr`` is stored as ``curr ^ t``, and a fault x as ``x ^ t``.  Both have their bits reversed, so that the highest
 dimension is the lowest set bit.  Fault x is a neighbour of ``curr`` if x ^ curr is a single bit.  With the free dimensions of a
 subcube masked out, the same test finds the subcube's neighbours.  The value 0 means that ``curr`` is in the subcube; then its
-neighbours over the free dimensions are too.  A message that cannot move nearer stays at its node and is left to
-``fastcube.kernels.routing.scalar``.
+neighbours over the free dimensions are too.  A message that cannot move nearer is left to ``fastcube.kernels.routing.scalar``,
+which routes it again from its source.
+
+Row 2 i of ``mirrored`` is fault i stored so, and row 2 i + 1 the free dimensions of its subcube, also with reversed bits.  A row
+is one vector with a trial in each lane.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from ..machine.jit import block
 
 @block(always=True)
 def _store_reversed(cells, masks, mirrored, f, lanes):
-    """Write the faults relative to t and their free dimensions with reversed bits; return the messages at their sources."""
+    """Write the rows of ``mirrored``; return the messages at their sources."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     for i in range(f):
@@ -44,7 +47,10 @@ def _open_dims1(mirrored, difference, zero, f, lanes):
 
 @block(always=True)
 def _open_dims3(mirrored, difference, zero, f, lanes):
-    """Return the reversed dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
+    """Return the reversed dimensions of which ROUTE3(1) takes the lowest, to nodes nearer to t.
+
+    These nodes are the active ones, or the nonfaulty ones if none is active.
+    """
     faulty = zero
     closed = zero
     for i in range(f):
@@ -95,8 +101,8 @@ def _same_subcube_lanes(cells, masks, f, lanes):
 def route_lanes(work, by_route1, by_route3, lanes):
     """Route trials of the queue's first vector, which is closed: some by ROUTE1, some by ROUTE3.
 
-    Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.  For k > 1 all
-    trials of ROUTE1 are left.
+    ``by_route1`` and ``by_route3`` are the trials to route, as bits.  Returns those of each kind that are left to scalar code,
+    and the trials whose ends are in one subcube.  For k > 1 all trials of ROUTE1 are left.
     """
     cells, masks, mirrored, f = work.queue.cells, work.masks, work.mirrored, work.f
     difference = _store_reversed(cells, masks, mirrored, f, lanes)
@@ -108,5 +114,9 @@ def route_lanes(work, by_route1, by_route3, lanes):
 
 @block(always=True)
 def skip_routes(work, by_route1, by_route3, lanes):
-    """Leave all trials to scalar code: replaces ``route_lanes`` in kernels with few messages to route."""
+    """Leave all trials to scalar code: replaces ``route_lanes`` in kernels with few messages to route.
+
+    No trial is returned as one with both ends in one subcube.  Such a trial has unsafe nodes on ROUTE's path, so it is left to
+    scalar code, or all nodes of Q_n are unsafe and the third result is not used.
+    """
     return by_route1, by_route3, by_route1 & ~by_route1

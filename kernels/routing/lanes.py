@@ -3,8 +3,9 @@
 Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
 (LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
 
-1. *filter* (``inspect_vector``) decides every trial without two faults within distance 2.  No node is unsafe there, and every
-   node has at most one faulty neighbour.  ROUTE is lost iff a fault is on its path.  The other rules depend on k:
+1. *filter* (``inspect_vector``) decides trials with distinct labels and no two faults within distance 2, for k > 3 or n > 32 only
+   those without a fault on ROUTE's path.  No node is unsafe there, and every node has at most one faulty neighbour.  ROUTE is
+   lost iff a fault is on its path.  The other rules depend on k:
 
    - ROUTE1(1), ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance, because a nearer neighbour is nonfaulty while two or
      more bits differ, and the last link leads to t.
@@ -13,14 +14,14 @@ Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the st
      d_i <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 have distance 1 + |d_i - d_{i+1} - 1|,
      because the second window begins one bit later and ends d_i - d_{i+1} - 1 bits earlier.  So distance 3 excludes
      d_i - d_{i+1} = 0, 1, 2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.
-   - For k > 3 trials with a fault on the path are queued.
+   - For k > 3 trials with a fault on the path are queued, because this proof does not cover them.
 
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  It also decides trials whose ROUTE path contains no
    fault and, unless all nodes of Q_n are unsafe, no faulty or unsafe node between its ends.  At each node before the last but one
    the first nearer neighbour is active.  At the last but one t is the only nearer neighbour and nonfaulty.  So ROUTE3(1) takes
    that path, also from and to an unsafe end.  The ends are not in one subcube, because it would contain all nodes between them;
    adjacent ends are tested for that.  Messages of the other trials are routed: for n <= 8, where they are many, in lanes while
-   they need no detour (``greedy.py``), and else in scalar code.
+   they need no detour (``greedy.py``; ROUTE1(k) only for k = 1), and else in scalar code.
 
 For n > 32 lanes hold the low 32 bits of the labels.  Faults that are close, or on the path, are so in the low bits too, and such
 trials are run one at a time.  The other trials need only the high bits of their ends.
@@ -82,15 +83,17 @@ def _leave_distances(h, trials, f, n):
 
 
 class RoutingWorkspace(NamedTuple):
-    trial: RoutingScratch
+    """Scratch memory of a kernel's call."""
+
+    trial: RoutingScratch  #: for trials and messages that are run in scalar code
     params: Floats  #: parameters of the point
-    f: I64
-    decides_lost: np.bool_  #: whether the filter decides trials that ROUTE loses: k <= MAX_DECIDED_K
+    f: I64  #: number of faulty nodes
+    decides_lost: np.bool_  #: k <= MAX_DECIDED_K: for n <= 32 the filter then decides trials that ROUTE loses too
     samples: sieve.Samples  #: labels of the faults, then of both ends
-    queue: sieve.Queue  #: trials with close faults: labels and ends
-    masks: Cells  #: rows of one vector, of which f are used: free dimensions of each fault's subcube
-    mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes (``greedy.py``)
-    sums: Words  #: six vectors: sums of Hamming distances and their squares of trials _QUEUED, _ACTIVE, _FILTERED
+    queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
+    masks: Cells  #: f rows of one vector, and an unused one: free dimensions of each fault's subcube
+    mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes; ``greedy.py`` describes them
+    sums: Words  #: six vectors: sums of Hamming distances, then of their squares, at each of _QUEUED, _ACTIVE and _FILTERED
     counted: Ints  #: numbers of trials, with the indices below
     first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
 
@@ -102,7 +105,8 @@ _BY_FILTER, _BY_QUEUE, _DELIVERED, _WITH_ACTIVE, _IN_ONE_SUBCUBE, _DELIVERED_ALL
 #: Indices of ``first``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
 
-#: Indices in ``sums``: trials decided by the queue, queued trials with an active node, and trials decided by the filter.
+#: Indices in ``sums`` of a vector of 8 words with sums of distances; the sums of their squares are the 8 words after it.  They
+#: are over trials decided by the queue, queued trials with an active node, and trials decided by the filter.
 _QUEUED, _ACTIVE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
@@ -151,7 +155,10 @@ def _record_decided(work, h, decided, on_path, trials, lanes):
 
 
 def _make_filter(add_high: Any) -> Any:
-    """Return the filter block for ``make_sieve``; ``add_high`` adds the distances in the high bits."""
+    """Return the filter block for ``make_sieve``; ``add_high`` adds the distances in the high bits.
+
+    The block queues the trials that it leaves, or for n > 32 runs them one at a time.
+    """
 
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
@@ -242,7 +249,7 @@ def _route_column(work, column, on_path, unsafe_between, all_unsafe, lanes, tall
         faults.labels[j] = x
         faults.base[j] = x
         faults.free[j] = work.masks[lanes * j + column]
-    faults.size[3] = f
+    faults.size[3] = f  # number of subcubes: each fault's, equal ones included
     index_faults(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)
@@ -309,7 +316,10 @@ def _record_counts(work, tally):
 
 @block
 def _read_sums(sums, at):
-    """Return the sums of the Hamming distances and of their squares over the trials decided by the filter and those at ``at``."""
+    """Return the sums of the Hamming distances and of their squares over the trials decided by the filter and those at ``at``.
+
+    ``at`` is _QUEUED or _ACTIVE.
+    """
     total = simd.load(sums, _FILTERED) + simd.load(sums, at)
     squares = simd.load(sums, _FILTERED + 8) + simd.load(sums, at + 8)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))

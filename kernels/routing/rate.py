@@ -142,7 +142,7 @@ def move_messages(drawn, limit, ends_at_fault, batch):
     """
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
-    least = simd.splat(limit)
+    least = simd.splat(limit)  # the least status of a nonfaulty node
     flag = simd.splat(_BLOCKED_FLAG)
     count = _start_messages(drawn, batch)
     ended = np.int64(0)
@@ -156,11 +156,13 @@ def move_messages(drawn, limit, ends_at_fault, batch):
             untried, number = simd.load(messages.untried, v), simd.load(messages.numbers, v)
             bit = simd.top_bit(untried)
             there = node ^ bit
+            # A message moves to this neighbour if it is nonfaulty; otherwise it stays and will try its next nearer neighbour.
             passed = least <= status_lanes(key, there)
             node = simd.select(passed, there, node)
             rest = simd.select(passed, rest ^ bit, rest)
             untried = simd.select(passed, rest, untried ^ bit)
             stopped = live & ~simd.bits(passed)
+            # A message with one link left is done, because t is nonfaulty.
             far = simd.bits((rest & (rest - one)) != zero) & live
             if stopped:
                 blocked += popcount(stopped & simd.bits((number & flag) == zero))
@@ -171,6 +173,7 @@ def move_messages(drawn, limit, ends_at_fault, batch):
                     simd.store_compressed(batch.ended_numbers, ended, out, number)
                     ended += popcount(out)
                     far &= ~out
+            # ``kept`` is at most v here, so no message is overwritten before it is loaded.
             kept = _append_messages(kept, far, key, node, rest, untried, number, messages)
         count = kept
     return ended, blocked
@@ -238,7 +241,7 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
-    source = PairSource(key, limit, n, True)
+    source = PairSource(key, limit, n, True)  # True: each candidate pair has a status key of its own
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)

@@ -9,11 +9,12 @@ a rule, so that a user's own rule can be run on the same faults as the paper's r
     @block
     def mine(world, curr, difference, whole, k, search): ...
 
-    walk_mine = make_simulator(mine)
-    links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
+    simulate_mine = make_simulator(mine)
+    links = simulate_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
 
-``world`` holds the faults, as :class:`fastcube.kernels.draws.faults.Faults` or in any form that a user's ``blocked`` accepts.
-The rules query it only by the block ``blocked(world, x, bit)``: whether a link or the node behind it is faulty.
+``world`` holds the faults, as :class:`fastcube.kernels.draws.faults.Faults` or in any form that a user's blocks accept.  The
+rules query it only by the block ``blocked(world, x, bit)``, whether a link or the node behind it is faulty, and ROUTE3(1) also by
+``is_closed(world, x)``, whether a node is faulty or unsafe.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class SearchScratch(NamedTuple):
     left: Words  #: (64): the bits left to try at each of them
     seen: LabelSet  #: the nodes visited before
     expanded: Ints  #: (1): nodes expanded for this message
-    path: Words  #: the route of a message that is cut off
+    path: Words  #: (2^17, or 0 up to k = 2): the nodes on the route of a message that is cut off
 
 
 @scratch
@@ -57,6 +58,8 @@ def search_scratch_for(k):
         np.zeros(64, np.uint64),
         label_set(deep),
         np.zeros(1, np.int64),
+        # Each link nearer to t expands a node or delivers, and a route has at most n more links away from t than towards it.  So
+        # this holds all nodes of a route that is cut off, or all but its last n.
         np.zeros(2 * deep, np.uint64),
     )
 
@@ -96,7 +99,10 @@ def _make_memoryless_simulator(rule: Any) -> Any:
 
 
 def _make_cutoff_classifier(rule: Any) -> Any:
-    """Return the block ``classify_cutoff`` for messages cut off: LIVELOCK if one met a node twice before, else LIMIT."""
+    """Return the block ``classify_cutoff`` for messages cut off: LIVELOCK if one met a node twice before, else LIMIT.
+
+    Only the nodes that fit into ``search.path`` are compared.  Up to k = 2 it holds none, so the result is always LIMIT.
+    """
 
     @block
     def classify_cutoff(world, s, t, whole, k, search):
@@ -329,10 +335,10 @@ def is_on_route(e, r):
 @block
 def route_passes(faults, s, t):
     """Whether no faulty node and no faulty link is on ROUTE's path."""
-    for i in range(faults.size[0]):
+    for i in range(faults.size[0]):  # faulty nodes
         if is_on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
             return False
-    for i in range(faults.size[1]):  # a shortest path with both ends of a link on it uses the link
+    for i in range(faults.size[1]):  # faulty links; a shortest path with both ends of a link on it uses the link
         x = faults.lower[i]
         y = x | ONE << faults.dims[i]
         if is_on_route(x ^ s, x ^ t) and is_on_route(y ^ s, y ^ t):

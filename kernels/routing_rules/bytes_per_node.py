@@ -58,7 +58,9 @@ class Status(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    world: World
+    """Scratch memory of trials at one point."""
+
+    world: World  #: the trial as rules see it
     status: Status
     results: Ints  #: result of each rule
 

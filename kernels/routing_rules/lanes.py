@@ -3,17 +3,18 @@
 Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and
 in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
-1. *filter* (``filter_vector``) decides every trial without two faults within distance 2.  No node is unsafe, all safety statuses
-   are full, and every node has at most one faulty neighbour.  So while two or more bits differ some preferred hop is good, and
-   the last hop leads to t.  Hence all rules deliver over the Hamming distance H; ROUTE does so unless a fault is on its path.
-2. *closure* (``close_queue``) queues the other trials and closes them, one vector at a time.  If at most one fault is in the
-   subcube of s and t, a preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.
-   LEVELS and VECTORS deliver over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that
-   subcube is the whole cube.
+1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
+   without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
+   neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all rules deliver
+   over the Hamming distance H; ROUTE does so unless a fault is on its path.  The filter queues the other trials for n <= 32.
+2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
+   preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
+   over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
 
 Users' rules are evaluated if a fault is on the first path; rules that may leave a free path are evaluated in every trial.  In
 trials that the filter decides, each fault is a subcube by itself.  The remaining trials are evaluated one at a time, on the
-labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the labels are sampled again.
+labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the filter's remaining trials are not
+queued: they are evaluated at once, on labels that are sampled again.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class LanesWorkspace(NamedTuple):
     params: Floats  #: parameters of the point
     f: I64  #: number of faulty nodes
     samples: sieve.Samples  #: labels of the faults, then of both ends
-    queue: sieve.Queue  #: trials with close faults: labels and ends
-    masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
+    masks: Cells  #: f rows of one vector, and an unused one: free dimensions of each fault's subcube
     counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
     first: Ints  #: (2): the smallest trial index of each kind
 
@@ -118,7 +119,7 @@ def _make_unclustered_evaluator(evaluate: Any) -> Any:
                 faults.labels[j] = labels[at + j * lanes]
                 faults.base[j] = faults.labels[j]
                 faults.free[j] = ZERO
-            faults.size[3] = f
+            faults.size[3] = f  # number of subcubes: each fault is one
             index_faults(faults)
             s, t = np.uint64(labels[at + f * lanes]), np.uint64(labels[at + (f + 1) * lanes])
             begin_trial(work.scratch, sieve.trial_in_lane(trials, i))
@@ -216,8 +217,9 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
 def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
     """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
 
-    ROUTE delivers only if the first path is free.  In these trials, and in no others, users' rules are decided as well.
-    If there are users' rules, they are evaluated in all other trials, and rules compared there.
+    ``names`` are the rules that lanes decide.  ROUTE delivers only if the first path is free.  In these trials, and in no others,
+    lanes decide users' rules as well.  But if one of these may leave a free first path, all are evaluated in every trial, and
+    none is in ``names``.  If there are users' rules, rules are compared where these are evaluated.
     """
     compared = () if has_user_rules else compared_rules(names, reference)
     pairs = tuple(

@@ -54,6 +54,8 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     world: RuleContext  #: the trial as rules see it
     status: SafetyStatus  #: the nodes' safety levels and vectors
     results: Ints  #: result of each rule

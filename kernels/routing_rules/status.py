@@ -39,6 +39,8 @@ _LEE_HAYES, _WU_FERNANDEZ, _BY_LEVELS, _BY_VECTORS = range(len(STATUS_NAMES))
 
 
 class Scratch(NamedTuple):
+    """Scratch memory of trials at one point."""
+
     n: I64
     faults: Faults
     status: SafetyStatus

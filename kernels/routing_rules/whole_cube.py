@@ -5,9 +5,10 @@
 LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
 
 1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
-   active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8 and few faults
-   they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.  Those trials are counted,
-   and all other trials are queued.
+   active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8, few faults and
+   no rule in WANDERING_RULES they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.
+   Those trials are counted, if there are users' rules only with a free first path.  For n > 8 the other trials are queued; for
+   n <= 8 all trials are placed.
 2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
 3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
    over H.
@@ -52,8 +53,10 @@ _EIGHT_LANES = np.uint64(255)
 
 
 class WholeCubeWorkspace(NamedTuple):
-    scratch: Scratch
-    f: I64
+    """Scratch memory of a kernel's call."""
+
+    scratch: Scratch  #: for trials that are evaluated one at a time
+    f: I64  #: number of faulty nodes
     ready: I64  #: number of labels of a trial's random sequence that lanes sample; even, as ``draw_rows`` writes two at a time
     labels: Cells  #: rows of one vector: labels of the trials
     fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
@@ -63,8 +66,8 @@ class WholeCubeWorkspace(NamedTuple):
     queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: the smallest trial index of each kind
+    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
+    first: Ints  #: (2): the smallest trial index of each kind
 
 
 @block(always=True)

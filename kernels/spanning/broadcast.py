@@ -21,6 +21,8 @@ ABSENT = np.int64(-2)
 
 
 class BroadcastWorkspace(NamedTuple):
+    """Scratch memory for the trees of Q_n; made by ``broadcast_workspace_for``."""
+
     parent: Ints  #: (2^n): parent of each node in one tree
     used: Ints  #: (2^n): mask of the dimensions of the directed links that leave each node in the trees so far
     dims: Ints  #: (n): the dimension at each position (S4)

@@ -4,9 +4,9 @@ Entry points: ``LANES_16`` and ``LANES_32``.  They sample labels 0 .. f - 1 of e
 words for LABELS, and for n > 32 also for HIGH_LABELS).  Most trials have no two faults within distance 2, hence no unsafe node
 and no round.  There are three stages:
 
-1. *filter* (``_filter_vector``): row k of ``labels`` holds fault k of a vector of trials.  Xor, popcount and minimum over all
-   pairs give each trial's smallest distance.  Distance 0 means a repeated label; such a trial samples further labels in scalar
-   code.
+1. *filter* (``_filter_vector``): row k of ``labels`` holds fault k of a vector of trials.  Xor, ``simd.closeness`` and minimum
+   over all pairs decide whether a trial's smallest distance is 0, 1 or 2, or more.  Distance 0 means a repeated label; such a
+   trial samples further labels in scalar code.
 2. *closure* (``_close_queue``): trials with close faults are queued and closed, one vector at a time.  Labels stay as they are.
    Each fault has the mask of its subcube's free dimensions, and two faults whose subcubes are within distance 2 both get the mask
    of the smallest subcube around them, until nothing changes.

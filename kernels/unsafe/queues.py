@@ -6,7 +6,7 @@ A queue (``fastcube.kernels.draws.sieve``) has rows of two vectors, and each col
     (two more rows)      second and third queue only: its one large subcube, mask of free dimensions and a label inside
     last three rows      the trial's index: lane, and low and high half of the group
 
-``lanes`` is the number of lanes, a literal for which all blocks here are specialised.
+``lanes`` is the number of lanes, a literal for which the blocks that take it are specialised.
 """
 
 from __future__ import annotations

@@ -35,11 +35,13 @@ _IN_LANES = np.array(
 
 
 class MergingScratch(NamedTuple):
+    """Scratch memory of trials whose subcubes are merged; made by ``merging_scratch_for``."""
+
     labels: Words  #: the faults
     base: Words  #: the subcubes
-    free: Words
-    draws: Draws
-    spare: CubeScratch
+    free: Words  #: their free dimensions
+    draws: Draws  #: scratch memory to sample the faults
+    spare: CubeScratch  #: scratch memory for the rounds of one subcube
 
 
 @scratch
