@@ -154,7 +154,7 @@ wheel_from_an_empty_folder() {
     pytest -q pack/tests
     fastcube run pack --trials 1e4 --progress none
     if fastcube claims 2> said; then exit 1; fi
-    grep 'fastcube claims needs fastcube-audit: pip install fastcube-audit' said
+    grep 'fastcube claims needs fastcube-audit: in a checkout' said
     pip install -q --no-deps "$place"/dist/fastcube_audit-*.whl
     fastcube --help | grep '^Commands of fastcube-audit'
     fastcube claims lee_hayes theorem-3 --quick
