@@ -135,22 +135,20 @@ def find_claims(claims: Iterable[Claim], text: str) -> list[Claim]:
     decide, because a claim may say in exact words what its paper says in a common term.
     """
     wanted = text.casefold().split()
-    published = {
-        paper: [
-            (evidence.claim, result.stated)
-            for result, evidence in inventory(paper).evidence_by_item()
-            if evidence.claim
-        ]
-        for paper in papers()
-    }
+    inventories = {paper: inventory(paper) for paper in papers()}
+    published: dict[tuple[str, str], list[str]] = {}
+    for paper, known in inventories.items():
+        for result, evidence in known.evidence_by_item():
+            published.setdefault((paper, evidence.claim), []).append(result.stated)
 
-    def contents(claim: Claim) -> str:
-        stated = [statement for decided, statement in published.get(claim.paper, ()) if decided == claim.id]
-        about = (inventory(claim.paper).short, inventory(claim.paper).title) if claim.paper in papers() else ()
-        names = (claim.paper, *about, claim.id, claim.fact)
-        return " ".join((*names, claim.where, claim.statement, claim.correction, *stated)).casefold()
+    def has_all_words(claim: Claim) -> bool:
+        known = inventories.get(claim.paper)
+        paper = (known.short, known.title) if known else ()
+        claimed = (claim.paper, claim.id, claim.fact, claim.where, claim.statement, claim.correction)
+        searched = " ".join((*paper, *claimed, *published.get((claim.paper, claim.id), ()))).casefold()
+        return all(word in searched for word in wanted)
 
-    return [claim for claim in claims if all(word in contents(claim) for word in wanted)]
+    return [claim for claim in claims if has_all_words(claim)]
 
 
 def claim_text(claim: Claim, width: int) -> str:

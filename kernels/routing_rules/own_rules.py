@@ -49,7 +49,7 @@ def check_rule(rule: Any, name: str) -> Any:
     fallback = fallback_of(rule)
     if fallback is not None:
         return first_path(check_rule(fallback, name))
-    code = rule.py_func.__code__ if hasattr(rule, "py_func") else rule.__code__
+    code = getattr(rule, "py_func", rule).__code__
     says = (
         f"rule {name} must return links between nodes {{0}} bits apart, that is {{0}}, {{1}}, {{2}}, ... up to 2^20, or STUCK, "
         "LIVELOCK, LIMIT, LOST or REFUSED (-1 to -5), got {3}"
