@@ -474,7 +474,8 @@ def test_a_cache_that_is_closed_to_a_user_is_passed_over(open_folder, monkeypatc
     (open_folder / "own").mkdir()
     os.chown(open_folder / "own", USER, USER)
     monkeypatch.setenv("FASTCUBE_CACHE_PATH", str(folders["site"]))
-    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(open_folder / "own"))
+    for variable in ("FASTCUBE_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):  # no cache of the user who runs the tests
+        monkeypatch.setenv(variable, str(open_folder / "own"))
 
     def look():
         for cached in (cache_roots.choose_folder, cache_roots.trusted_roots, cache_roots.warn_once):
