@@ -1,4 +1,4 @@
-"""The search for a fault-tolerant pair of dimensions; trials on the list of their faults, any n, any f; and the enumeration.
+"""The search for a fault-tolerant pair of dimensions, and trials on the list of their faults, for any n and f.
 
 Dimensions {i, j} are fault-tolerant if no two faults conflict on them, that is, differ in nothing else.  So neither dimension may
 have a conflict by itself.  Figure 2 takes the first dimension without a conflict for i, and then the first j such that {i, j} is
@@ -15,9 +15,9 @@ import numpy as np
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
-from ..machine.array_types import Words
-from ..machine.bits import ALL_BITS, ONE, ZERO
-from ..machine.jit import block, kernel, scratch
+from ..machine.array_types import Ints, Words
+from ..machine.bits import ONE, ZERO
+from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from .layout import TWO_PARTITION, F, N
 
@@ -26,7 +26,7 @@ _GREEDY = TWO_PARTITION.counter("greedy_finds")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
-# Up to this number of faults all pairs are compared; above it, masked labels are looked up in a table.
+#: Up to this number of faults all pairs are compared; above it, masked labels are looked up in a table.
 _MAX_SCANNED = 24
 
 
@@ -50,22 +50,22 @@ def make_search(meets: Any) -> Any:
     def search_pair(faults, n):
         if n >= 2 and not meets(faults, np.uint64(3)):  # {0, 1} decides most trials
             return np.int64(0), np.int64(1), True
-        alone = np.uint64(0)
+        free_dims = ZERO  # those without a conflict by themselves
         for i in range(n):
             bit = ONE << np.uint64(i)
             if not meets(faults, bit):
-                alone |= bit
-        first = True
-        while alone:
-            lo = alone & (~alone + ONE)
-            alone ^= lo
-            rest = alone
-            while rest:
-                hi = rest & (~rest + ONE)
-                rest ^= hi
+                free_dims |= bit
+        is_first = True
+        while free_dims:
+            lo = free_dims & (~free_dims + ONE)
+            free_dims ^= lo
+            higher = free_dims
+            while higher:
+                hi = higher & (~higher + ONE)
+                higher ^= hi
                 if not meets(faults, lo | hi):
-                    return bits.lowest(lo), bits.lowest(hi), first
-            first = False
+                    return bits.lowest(lo), bits.lowest(hi), is_first
+            is_first = False
         return np.int64(-1), np.int64(-1), False
 
     return search_pair
@@ -78,7 +78,7 @@ class FaultList(NamedTuple):
     """A trial's distinct faults as a list."""
 
     labels: Words  #: the faults, in the order of sampling
-    count: Any  #: int64 (1): number of faults
+    count: Ints  #: (1): number of faults
     seen: LabelSet  #: scratch memory for masked labels, if there are many
     draws: Draws
 
@@ -86,9 +86,11 @@ class FaultList(NamedTuple):
 @scratch
 def fault_list_for(n, f):
     """Return a list for f faults of Q_n."""
-    few = count_sampled_labels(n, f)
     return FaultList(
-        np.empty(max(1, f), np.uint64), np.full(1, f), label_set(f if f > _MAX_SCANNED else 0), draws_for(few)
+        np.empty(max(1, f), np.uint64),
+        np.full(1, f),
+        label_set(f if f > _MAX_SCANNED else 0),
+        draws_for(count_sampled_labels(n, f)),
     )
 
 
@@ -105,12 +107,12 @@ def has_listed_pair(faults, mask):
     if f <= _MAX_SCANNED:
         for i in range(1, f):
             for j in range(i):
-                if (faults.labels[i] ^ faults.labels[j]) & ~mask == np.uint64(0):
+                if (faults.labels[i] ^ faults.labels[j]) & ~mask == ZERO:
                     return True
         return False
     found = False
     for i in range(f):
-        if not add_label(faults.seen, faults.labels[i] & ~mask & (ALL_BITS >> ONE)):
+        if not add_label(faults.seen, faults.labels[i] & ~mask):
             found = True
             break
     clear_labels(faults.seen)
@@ -127,76 +129,16 @@ def set_up(params):
 
 
 @block
-def run_list_trial(key, t, params, scratch, tally):
-    """Run one trial at (n, f) on its list of faults; O(f) for each dimension or pair that is tried, less if a test ends early."""
+def run_list_trial(key, t, params, faults, tally):
+    """Run one trial at (n, f) on its list of faults.
+
+    Each dimension or pair that is tried takes O(f^2) for up to _MAX_SCANNED faults and O(f) for more, or less if faults conflict.
+    """
     n = np.int64(params[N])
-    draw_fault_list(key, t, n, scratch)
-    lo, hi, greedy = search_listed(scratch, n)
+    draw_fault_list(key, t, n, faults)
+    lo, hi, greedy = search_listed(faults, n)
     record_trial(tally, lo, hi, greedy)
 
 
 #: Kernel for every n and f.
 TWO_PARTITION_SINGLE = trials_kernel(set_up, run_list_trial)
-
-
-# ---------------------------------------------------------------- all fault sets
-
-#: Largest cube of the enumeration: bit 8 i + j of a word excludes the pair {i, j}, and bit 8 i + i dimension i by itself.
-MAX_COUNTED_DIMENSION = 6
-
-
-@block
-def _find_first_pair(n, barred):
-    """Return whether a pair is left, and whether Figure 2 finds it."""
-    first = True
-    for i in range(n):
-        if (barred >> np.uint64(9 * i)) & ONE:
-            continue
-        for j in range(i + 1, n):
-            if (barred >> np.uint64(9 * j)) & ONE == ZERO and (barred >> np.uint64(8 * i + j)) & ONE == ZERO:
-                return True, first
-        first = False
-    return False, False
-
-
-@kernel("void(int64, int64, int64[:, ::1])")
-def count_partitions(n, most, counts):
-    """Count the fault sets with node 0: row f of ``counts`` gets the number of sets of f faults with a pair, and with Figure 2's.
-
-    Translations map every nonempty set to a set with node 0, so only these are visited, in ascending order.  Branches without a
-    pair of dimensions are cut, because adding a fault only excludes pairs.
-
-    Parameters
-    ----------
-    n, most : int64
-        2 <= n <= 6; sets of 1 .. most <= 16 faults.  Not checked.
-    counts : int64 array, shape (most + 1, 2)
-        Added to.
-    """
-    size = np.int64(1) << n
-    faults = np.zeros(most + 1, np.int64)
-    barred = np.zeros(most + 1, np.uint64)
-    depth = np.int64(0)  # faults[0] = 0 always
-    counts[1, 0] += 1
-    counts[1, 1] += 1
-    candidate = np.int64(1)
-    while True:
-        if candidate == size or depth + 1 == most:
-            if depth == 0:
-                return
-            candidate = faults[depth] + 1
-            depth -= 1
-            continue
-        now = barred[depth]
-        for k in range(depth + 1):
-            difference = np.uint64(candidate ^ faults[k])
-            if bits.popcount(difference) <= 2:
-                now |= ONE << np.uint64(8 * bits.lowest(difference) + bits.highest(difference))
-        found, greedy = _find_first_pair(n, now)
-        if found:
-            depth += 1
-            faults[depth] = candidate
-            barred[depth] = now
-            counts[depth + 1, 0] += 1
-            counts[depth + 1, 1] += np.int64(greedy)
-        candidate += 1

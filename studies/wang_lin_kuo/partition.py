@@ -51,7 +51,7 @@ def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
 
     Sets that contain node 0 are counted: by symmetry they are f / 2^n of all.
     """
-    from fastcube.kernels.partition.scalar import count_partitions
+    from fastcube.kernels.partition.all_sets import count_partitions
 
     with_zero = np.zeros((most + 2, 2), np.int64)
     if most:  # for f = 0 there is one set, and none that contains node 0
