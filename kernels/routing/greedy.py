@@ -6,8 +6,8 @@ subcube masked out, the same test finds the subcube's neighbours.  The value 0 m
 neighbours over the free dimensions are too.  A message that cannot move nearer is left to ``fastcube.kernels.routing.scalar``,
 which routes it again from its source.
 
-Row 2 i of ``mirrored`` is fault i stored so, and row 2 i + 1 the free dimensions of its subcube, also with reversed bits.  A row
-is one vector with a trial in each lane.
+Row 2 i of ``mirrored`` is fault i stored so, and row 2 i + 1 the free dimensions of its subcube, also with reversed bits
+(``_load_fault``, ``_load_free_dims``).  A row is one vector with a trial in each lane.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..machine import simd
+from ..machine.bits import ZERO
 from ..machine.jit import block
 
 
 @block(always=True)
 def _store_reversed(cells, masks, mirrored, f, lanes):
-    """Write the rows of ``mirrored``; return the messages at their sources."""
+    """Write the rows of ``mirrored`` from rows 2 i of ``cells``, the faults, and rows i of ``masks``, their free dimensions.
+
+    Returns the messages at their sources.  Rows 2 f and 2 f + 2 of ``cells`` are s and t.
+    """
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     for i in range(f):
@@ -30,23 +34,35 @@ def _store_reversed(cells, masks, mirrored, f, lanes):
 
 
 @block(always=True)
-def _single_bits(x, zero):
+def _load_fault(mirrored, i, lanes):
+    """Return fault i of each trial."""
+    return simd.load(mirrored, 2 * i * lanes)
+
+
+@block(always=True)
+def _load_free_dims(mirrored, i, lanes):
+    """Return the free dimensions of the subcube of fault i of each trial."""
+    return simd.load(mirrored, (2 * i + 1) * lanes)
+
+
+@block(always=True)
+def _keep_single_bits(x, zero):
     """Return ``x`` with all lanes set to 0 that have no or several set bits."""
     return simd.select((x & (x - simd.splat_like(x, 1))) == zero, x, zero)
 
 
 @block(always=True)
-def _open_dims1(mirrored, difference, zero, f, lanes):
+def _find_open_dims1(mirrored, difference, zero, f, lanes):
     """Return the reversed dimensions of which ROUTE1(1) takes the lowest: to nonfaulty nodes nearer to t."""
     faulty = zero
     for i in range(f):
-        x = simd.load(mirrored, 2 * i * lanes) ^ difference
-        faulty = faulty | _single_bits(x, zero)
+        x = _load_fault(mirrored, i, lanes) ^ difference
+        faulty = faulty | _keep_single_bits(x, zero)
     return difference & ~faulty
 
 
 @block(always=True)
-def _open_dims3(mirrored, difference, zero, f, lanes):
+def _find_open_dims3(mirrored, difference, zero, f, lanes):
     """Return the reversed dimensions of which ROUTE3(1) takes the lowest, to nodes nearer to t.
 
     These nodes are the active ones, or the nonfaulty ones if none is active.
@@ -54,24 +70,27 @@ def _open_dims3(mirrored, difference, zero, f, lanes):
     faulty = zero
     closed = zero
     for i in range(f):
-        x = simd.load(mirrored, 2 * i * lanes) ^ difference
-        free = simd.load(mirrored, (2 * i + 1) * lanes)
-        faulty = faulty | _single_bits(x, zero)
-        x = x & ~free
-        beside = simd.select(x == zero, free, _single_bits(x, zero))
-        closed = closed | beside
+        x = _load_fault(mirrored, i, lanes) ^ difference
+        free = _load_free_dims(mirrored, i, lanes)
+        faulty = faulty | _keep_single_bits(x, zero)
+        outside = x & ~free
+        neighbours = simd.select(outside == zero, free, _keep_single_bits(outside, zero))
+        closed = closed | neighbours
     active = difference & ~closed
     return simd.select(active != zero, active, difference & ~faulty)
 
 
-def _make_nearer_mover(open_: Any) -> Any:
-    """Return the block ``move_nearer(mirrored, difference, f, lanes)``: a bit for each message that needs a detour to reach t."""
+def _make_nearer_mover(find_open_dims: Any) -> Any:
+    """Return the block ``move_nearer(mirrored, difference, f, lanes)``: a bit for each message that needs a detour to reach t.
+
+    ``find_open_dims`` is ``_find_open_dims1`` or ``_find_open_dims3``.
+    """
 
     @block
     def move_nearer(mirrored, difference, f, lanes):
         zero = difference - difference
         while True:
-            dims = open_(mirrored, difference, zero, f, lanes)
+            dims = find_open_dims(mirrored, difference, zero, f, lanes)
             bit = dims & (zero - dims)
             if simd.bits(bit != zero) == 0:
                 return simd.bits(difference != zero)
@@ -80,11 +99,11 @@ def _make_nearer_mover(open_: Any) -> Any:
     return move_nearer
 
 
-_move_by_route1, _move_by_route3 = _make_nearer_mover(_open_dims1), _make_nearer_mover(_open_dims3)
+_move_by_route1, _move_by_route3 = _make_nearer_mover(_find_open_dims1), _make_nearer_mover(_find_open_dims3)
 
 
 @block(always=True)
-def _same_subcube_lanes(cells, masks, f, lanes):
+def _find_same_subcube(cells, masks, f, lanes):
     """Return the trials whose ends are in one subcube, as bits (``scalar.is_same_subcube``)."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
@@ -106,10 +125,10 @@ def route_lanes(work, by_route1, by_route3, lanes):
     """
     cells, masks, mirrored, f = work.queue.cells, work.masks, work.mirrored, work.f
     difference = _store_reversed(cells, masks, mirrored, f, lanes)
+    left1, left3 = by_route1, by_route3 & _move_by_route3(mirrored, difference, f, lanes)
     if work.trial.k == 1:
-        by_route1 &= _move_by_route1(mirrored, difference, f, lanes)
-    by_route3 &= _move_by_route3(mirrored, difference, f, lanes)
-    return by_route1, by_route3, _same_subcube_lanes(cells, masks, f, lanes)
+        left1 &= _move_by_route1(mirrored, difference, f, lanes)
+    return left1, left3, _find_same_subcube(cells, masks, f, lanes)
 
 
 @block(always=True)
@@ -119,4 +138,4 @@ def skip_routes(work, by_route1, by_route3, lanes):
     No trial is returned as one with both ends in one subcube.  Such a trial has unsafe nodes on ROUTE's path, so it is left to
     scalar code, or all nodes of Q_n are unsafe and the third result is not used.
     """
-    return by_route1, by_route3, by_route1 & ~by_route1
+    return by_route1, by_route3, ZERO
