@@ -1,4 +1,4 @@
-"""Blocks that record routes in the routing tallies, for one trial or for many trials with minimal routes."""
+"""Blocks that record routes, and comparisons of routes, in the routing tallies."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from .rules import LIMIT, LIVELOCK, STUCK
 def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
     """Return the two blocks that record routes of the algorithm ``name`` in tallies of a layout.
 
-    ``record(tally, links, h, trial)`` records one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
-    distance h.  ``record_minimal(tally, count, total, squares, trial)`` records ``count`` routes delivered over their Hamming
-    distances, with their sum and sum of squares; ``trial`` is the smallest trial of these.
+    ``record(tally, links, h, trial)`` records one route between nodes at Hamming distance h: of ``links`` links, or STUCK or
+    LIVELOCK; for LIMIT it records nothing.
+
+    ``record_minimal(tally, count, total, squares, trial)`` records ``count`` routes delivered over their Hamming distances, with
+    their sum and sum of squares; ``trial`` is the smallest trial of these.
     """
     delivered, stuck = layout.counter(f"{name}_delivered"), layout.counter(f"{name}_stuck")
-    livelock, detours = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_above_hamming")
-    links_, distance = layout.counter(f"{name}_links"), layout.counter(f"{name}_distance")
-    links2, product = layout.counter(f"{name}_links_links"), layout.counter(f"{name}_links_distance")
-    distance2, excess = layout.counter(f"{name}_distance_distance"), layout.maximum(f"{name}_excess")
+    livelock, above_hamming = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_above_hamming")
+    sum_links, sum_distance = layout.counter(f"{name}_links"), layout.counter(f"{name}_distance")
+    sum_links2, sum_product = layout.counter(f"{name}_links_links"), layout.counter(f"{name}_links_distance")
+    sum_distance2, excess = layout.counter(f"{name}_distance_distance"), layout.maximum(f"{name}_excess")
 
     @block
     def record(tally, links, h, trial):
@@ -32,23 +34,23 @@ def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
         tally[livelock] += links == LIVELOCK
         if links >= 0:
             tally[delivered] += 1
-            tally[detours] += links > h
-            tally[links_] += links
-            tally[distance] += h
-            tally[links2] += links * links
-            tally[product] += links * h
-            tally[distance2] += h * h
+            tally[above_hamming] += links > h
+            tally[sum_links] += links
+            tally[sum_distance] += h
+            tally[sum_links2] += links * links
+            tally[sum_product] += links * h
+            tally[sum_distance2] += h * h
             offer(tally, excess, links - h, trial)
 
     @block
     def record_minimal(tally, count, total, squares, trial):
         if count > 0:
             tally[delivered] += count
-            tally[links_] += total
-            tally[distance] += total
-            tally[links2] += squares
-            tally[product] += squares
-            tally[distance2] += squares
+            tally[sum_links] += total
+            tally[sum_distance] += total
+            tally[sum_links2] += squares
+            tally[sum_product] += squares
+            tally[sum_distance2] += squares
             offer(tally, excess, np.int64(0), trial)
 
     return record, record_minimal
@@ -62,12 +64,11 @@ _SOME_ACTIVE = ROUTING.counter("some_active")
 ROUTE_DELIVERED = ROUTING.counter("route_delivered")
 SAME_SUBCUBE = ROUTING.counter("ends_in_one_unsafe_subcube")
 REACHABLE = ROUTING.counter("reachable")
-_ACTIVE0, _ACTIVE1 = ROUTING.counter("route_delivered_active"), ROUTING.counter("route1_delivered_active")
-_ACTIVE2 = ROUTING.counter("route2_delivered_active")
+_DELIVERED_ACTIVE = ROUTING.counter("route_delivered_active")
+_DELIVERED1_ACTIVE, _DELIVERED2_ACTIVE = (ROUTING.counter(f"route{i}_delivered_active") for i in (1, 2))
 _LIMIT = ROUTING.counter("route2_limit")
 _BETTER3, _BETTER1 = ROUTING.counter("route3_beats_route1"), ROUTING.counter("route1_beats_route3")
-_LONGER1, _LONGER2 = ROUTING.counter("route1_above_shortest"), ROUTING.counter("route2_above_shortest")
-_LONGER3 = ROUTING.counter("route3_above_shortest")
+_LONGER1, _LONGER2, _LONGER3 = (ROUTING.counter(f"route{i}_above_shortest") for i in (1, 2, 3))
 
 
 @block
@@ -77,12 +78,12 @@ def is_better(links, other):
 
 
 @block
-def record_active(tally, trials, passes, delivered1, delivered2):
+def record_active(tally, trials, delivered, delivered1, delivered2):
     """Record ``trials`` trials with an active node, and the numbers of them that ROUTE, ROUTE1 and ROUTE2 deliver."""
     tally[_SOME_ACTIVE] += trials
-    tally[_ACTIVE0] += passes
-    tally[_ACTIVE1] += delivered1
-    tally[_ACTIVE2] += delivered2
+    tally[_DELIVERED_ACTIVE] += delivered
+    tally[_DELIVERED1_ACTIVE] += delivered1
+    tally[_DELIVERED2_ACTIVE] += delivered2
 
 
 @block
