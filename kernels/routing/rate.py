@@ -115,16 +115,15 @@ def _append_messages(at, chosen, key, node, rest, untried, number, messages):
 def _start_messages(drawn, batch):
     """Start the messages that need more than one link; return their number."""
     zero = simd.splat(ZERO)
-    eight = simd.iota(zero)
+    lane = simd.iota(zero)
     count = np.int64(0)
     for v in range(0, drawn, 8):
         s = simd.load(batch.pairs.sources, v)
         rest = s ^ simd.load(batch.pairs.targets, v)
-        far = (rest & (rest - 1)) != zero
-        number = simd.splat(np.uint64(v)) + eight
+        number = simd.splat(np.uint64(v)) + lane
         key = simd.load(batch.pairs.keys, v)
-        chosen = simd.bits(far) & first_lanes(drawn - v)
-        count = _append_messages(count, chosen, key, s, rest, rest, number, batch.messages)
+        is_far = simd.bits((rest & (rest - 1)) != zero) & first_lanes(drawn - v)
+        count = _append_messages(count, is_far, key, s, rest, rest, number, batch.messages)
     return count
 
 
@@ -142,40 +141,41 @@ def move_messages(drawn, limit, ends_at_fault, batch):
     """
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
-    least = simd.splat(limit)  # the least status of a nonfaulty node
+    least_nonfaulty = simd.splat(limit)  # the least status of a nonfaulty node
     flag = simd.splat(_BLOCKED_FLAG)
-    count = _start_messages(drawn, batch)
+    moving = _start_messages(drawn, batch)
     ended = np.int64(0)
     blocked = np.int64(0)
     messages = batch.messages
-    while count > 0:
+    while moving > 0:
+        # In one pass each message tests one neighbour.  Messages that go on are written to the front of their arrays.
         kept = np.int64(0)
-        for v in range(0, count, 8):
-            live = first_lanes(count - v)
+        for v in range(0, moving, 8):
+            live = first_lanes(moving - v)
             key, node, rest = simd.load(messages.keys, v), simd.load(messages.nodes, v), simd.load(messages.rest, v)
             untried, number = simd.load(messages.untried, v), simd.load(messages.numbers, v)
             bit = simd.top_bit(untried)
-            there = node ^ bit
+            neighbour = node ^ bit
             # A message moves to this neighbour if it is nonfaulty; otherwise it stays and will try its next nearer neighbour.
-            passed = least <= status_lanes(key, there)
-            node = simd.select(passed, there, node)
-            rest = simd.select(passed, rest ^ bit, rest)
-            untried = simd.select(passed, rest, untried ^ bit)
-            stopped = live & ~simd.bits(passed)
+            is_nonfaulty = least_nonfaulty <= status_lanes(key, neighbour)
+            node = simd.select(is_nonfaulty, neighbour, node)
+            rest = simd.select(is_nonfaulty, rest ^ bit, rest)
+            untried = simd.select(is_nonfaulty, rest, untried ^ bit)
+            at_fault = live & ~simd.bits(is_nonfaulty)
             # A message with one link left is done, because t is nonfaulty.
-            far = simd.bits((rest & (rest - one)) != zero) & live
-            if stopped:
-                blocked += popcount(stopped & simd.bits((number & flag) == zero))
-                number = simd.select(simd.mask(number, stopped), number | flag, number)
-                out = stopped if ends_at_fault else stopped & simd.bits(untried == zero)
-                if out:
-                    simd.store_compressed(batch.ended_rest, ended, out, rest)
-                    simd.store_compressed(batch.ended_numbers, ended, out, number)
-                    ended += popcount(out)
-                    far &= ~out
+            unfinished = simd.bits((rest & (rest - one)) != zero) & live
+            if at_fault:
+                blocked += popcount(at_fault & simd.bits((number & flag) == zero))
+                number = simd.select(simd.mask(number, at_fault), number | flag, number)
+                ending = at_fault if ends_at_fault else at_fault & simd.bits(untried == zero)
+                if ending:
+                    simd.store_compressed(batch.ended_rest, ended, ending, rest)
+                    simd.store_compressed(batch.ended_numbers, ended, ending, number)
+                    ended += popcount(ending)
+                    unfinished &= ~ending
             # ``kept`` is at most v here, so no message is overwritten before it is loaded.
-            kept = _append_messages(kept, far, key, node, rest, untried, number, messages)
-        count = kept
+            kept = _append_messages(kept, unfinished, key, node, rest, untried, number, messages)
+        moving = kept
     return ended, blocked
 
 
@@ -187,26 +187,29 @@ def _sum_distances(drawn, batch):
     for v in range(0, drawn, 8):
         h = simd.popcount(simd.load(batch.pairs.sources, v) ^ simd.load(batch.pairs.targets, v))
         if drawn - v < 8:
-            h = simd.select(simd.mask(h, ALL_BITS >> np.uint64(64 - (drawn - v))), h, h - h)
+            h = simd.select(simd.mask(h, first_lanes(drawn - v)), h, h - h)
         total = total + h
         squares = squares + simd.mul32(h, h)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 
 @block
-def _finish_batch(ended, drawn, blocked, first, point, batch, tally):
-    """Route the messages that could not continue, and count the batch."""
+def _route_ended(ended, point, batch, tally):
+    """Route and record the messages that could not continue; return the sums of their Hamming distances and of the squares.
+
+    Their trials are overwritten by ALL_BITS in ``batch``, so that the smallest trial left there has minimal routes.
+    """
     whole, k = point.whole, point.k
-    total, squares = _sum_distances(drawn, batch)
+    total = squares = np.int64(0)
     for j in range(ended):
         i = np.int64(batch.ended_numbers[j] & ~_BLOCKED_FLAG)
         s, t = batch.pairs.sources[i], batch.pairs.targets[i]
         h = popcount(s ^ t)
-        total -= h
-        squares -= h * h
+        total += h
+        squares += h * h
         world = World(batch.pairs.keys[i], point.limit)
         trial = np.int64(batch.pairs.trials[i])
-        if k == 1:
+        if k == 1:  # from the node reached, to which the message took one link per corrected dimension
             rest = batch.ended_rest[j]
             links1 = simulate_route1(world, t ^ rest, t, whole, k, batch.search)
             links1 += h - popcount(rest) if links1 >= 0 else np.int64(0)
@@ -219,19 +222,38 @@ def _finish_batch(ended, drawn, blocked, first, point, batch, tally):
         tally[_MINIMAL1] += links1 == h
         tally[_MINIMAL2] += links2 == h
         tally[_LIMIT] += links2 == LIMIT
-        batch.pairs.trials[i] = ALL_BITS  # excluded from the search for the smallest trial below
-    minimal = drawn - ended
-    least = ALL_BITS >> ONE
+        batch.pairs.trials[i] = ALL_BITS
+    return total, squares
+
+
+@block
+def _record_delivered(drawn, ended, total, squares, first, batch, tally):
+    """Record the messages that did not end early, all delivered over their Hamming distances.
+
+    ``total`` and ``squares`` are the sums of these distances and of their squares, ``first`` the first trial of the batch.
+    """
+    delivered = drawn - ended
+    smallest = ALL_BITS >> ONE
     (excess, trial1), (_, trial2) = read_maximum(tally, _EXCESS1), read_maximum(tally, _EXCESS2)
-    if excess < 0 or trial1 > first or trial2 > first:
+    if (
+        excess < 0 or trial1 > first or trial2 > first
+    ):  # otherwise no trial of this batch can become the first with excess 0
         for place in range(drawn):
-            least = min(least, batch.pairs.trials[place])
+            smallest = min(smallest, batch.pairs.trials[place])
+    tally[_MINIMAL1] += delivered
+    tally[_MINIMAL2] += delivered
+    _record1_minimal(tally, delivered, total, squares, np.int64(smallest))
+    _record2_minimal(tally, delivered, total, squares, np.int64(smallest))
+
+
+@block
+def _finish_batch(ended, drawn, blocked, first, point, batch, tally):
+    """Route the messages that could not continue, and count the batch."""
+    total, squares = _sum_distances(drawn, batch)
+    ended_total, ended_squares = _route_ended(ended, point, batch, tally)
+    _record_delivered(drawn, ended, total - ended_total, squares - ended_squares, first, batch, tally)
     tally[_VALID] += drawn
     tally[_ROUTE_DELIVERED] += drawn - blocked
-    tally[_MINIMAL1] += minimal
-    tally[_MINIMAL2] += minimal
-    _record1_minimal(tally, minimal, total, squares, np.int64(least))
-    _record2_minimal(tally, minimal, total, squares, np.int64(least))
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -241,7 +263,7 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
-    source = PairSource(key, limit, n, True)  # True: each candidate pair has a status key of its own
+    source = PairSource(key, limit, bits=n, whole=True)
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)

@@ -111,7 +111,7 @@ EQUIVALENT = {
     " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 2) * lanes, word),"
     " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
     " np.array([stop, stop]))": ("the mutant only allocates more memory"),
-    "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
+    "routing.rate._record_delivered: if excess < 0 or trial1 > first or trial2 > first"
     " -> if excess < 1 or trial1 > first or trial2 > first": (
         "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
     ),
