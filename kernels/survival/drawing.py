@@ -3,8 +3,8 @@
 Row v of an array, 8 words, has bit t of a group of 512 trials set if node or link v is nonfaulty.  Trial t of a group is bit t &
 63 of word t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
 
-Sampling follows ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and N4.  An exception are rates from 1/64 on, whose binary
-digits are sampled for 64 trials at a time (``_draw_dense``).
+Here the numbers of faulty nodes and links are given, and sampling follows ``nodes`` and ``links`` in ``draws``.  Faults at a rate
+are sampled by ``drawing_by_rate``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws import bernoulli, philox
+from ..draws import philox
 from ..draws.links import LinkDraws, link_draws_for, link_field_width
 from ..draws.nodes import (
     Draws,
-    complement_labels,
     count_sampled_labels,
-    distinct_nodes,
     draws_for,
     field_position,
     field_width,
@@ -29,8 +27,8 @@ from ..draws.nodes import (
     store_interleaved,
 )
 from ..machine import simd
-from ..machine.array_types import I64, U64, Bytes, Ints, Words, Words16
-from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.array_types import Bytes, Words, Words16
+from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block, scratch
 
 #: Number of trials of a group.
@@ -51,18 +49,6 @@ class DrawingWorkspace(NamedTuple):
     link_draws: LinkDraws  #: scratch memory to sample one trial's links
 
 
-class RateSampling(NamedTuple):
-    """Sampling of ``size`` nodes or links, each faulty at a given rate; made by ``rate_sampling_for``."""
-
-    size: I64  #: number of nodes or links
-    head: U64  #: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
-    tail: U64  #: digits of the rate after ``head``
-    base: I64  #: see ``bernoulli.binomial_table``
-    thresholds: Words  #: likewise
-    guide: Ints  #: likewise
-    waiting: Words  #: words not decided by ``head``, and from _PLACES on their indices in the rows
-
-
 @block
 def lane_places(n, f):
     """Return the number of positions of a trial's sequence that are sampled in lanes: enough for nearly all trials."""
@@ -74,10 +60,10 @@ def lane_places(n, f):
 def drawing_workspace_for(n, f):
     """Return scratch memory for f faulty nodes, or with f = -1 for faulty nodes at a rate; f = 2^(n-1) serves any number."""
     rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
-    wide = n > 8
+    is_wide = n > 8
     return DrawingWorkspace(
-        np.empty(0 if wide else rows, np.uint8),
-        np.empty(rows if wide else 0, np.uint16),
+        np.empty(0 if is_wide else rows, np.uint8),
+        np.empty(rows if is_wide else 0, np.uint16),
         rows_for(max(np.int64(1) << n, 8) if f >= 0 else np.int64(0)),
         np.zeros(GROUP_TRIALS, np.uint64),
         np.empty(max(f, np.int64(1) << n) + 16, np.uint64),
@@ -101,7 +87,7 @@ def empty_row_index(n):
 
 
 @block(always=True)
-def _fill_rows(rows, count, ground):
+def fill_rows(rows, count, ground):
     """Write the word ``ground`` to all words of ``count`` rows."""
     for v in range(count):
         simd.store(rows, 8 * v, simd.splat(ground))
@@ -129,17 +115,17 @@ def _flip_label_bits(key, first, n, f, labels, word, workspace):
     """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
     sampled, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
     label_mask = (np.int64(1) << n) - 1
-    piece = workspace.slices[word << n :]
+    node_words = workspace.slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
         distinct = np.int64(0)
         k = np.int64(0)
         while k < sampled:  # as if all labels were distinct
-            distinct += flip_bit(piece, np.int64(labels[64 * k + i]) & label_mask, bit, ground)
+            distinct += flip_bit(node_words, np.int64(labels[64 * k + i]) & label_mask, bit, ground)
             k += 1
         while distinct < sampled:
             x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
-            distinct += flip_bit(piece, x, bit, ground)
+            distinct += flip_bit(node_words, x, bit, ground)
             k += 1
         workspace.place[64 * word + i] = k
 
@@ -167,7 +153,7 @@ def draw_nodes(key, group, n, f, rows, workspace):
     Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
     """
     nodes = np.int64(1) << n
-    _fill_rows(workspace.slices, nodes, ground_word(n, f))
+    fill_rows(workspace.slices, nodes, ground_word(n, f))
     for word in range(8):
         first = group + 64 * word
         _write_labels(key, first, n, lane_places(n, f), workspace)
@@ -183,18 +169,18 @@ def draw_nodes(key, group, n, f, rows, workspace):
 
 @block(always=True)
 def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
-    """Continue ``_flip_label_bits`` with f faulty nodes per trial to ``counts``.
+    """Continue ``_flip_label_bits``, after f faulty nodes per trial, up to the numbers ``counts`` of faulty nodes.
 
-    A trial that samples its nonfaulty nodes begins anew.
+    A trial that samples its nonfaulty nodes begins anew; its bit of ``ground`` is clear.
     """
     label_mask = (np.int64(1) << n) - 1
-    piece = workspace.slices[word << n :]
+    node_words = workspace.slices[word << n :]
     ground = ZERO
     for i in range(64):
-        faulty = count_sampled_labels(n, counts[64 * word + i]) == counts[64 * word + i]
-        ground |= np.uint64(faulty) << np.uint64(i)
+        samples_faults = count_sampled_labels(n, counts[64 * word + i]) == counts[64 * word + i]
+        ground |= np.uint64(samples_faults) << np.uint64(i)
     for v in range(label_mask + 1):
-        piece[v] &= ground
+        node_words[v] &= ground
     for i in range(64):
         bit = ONE << np.uint64(i)
         sampled, distinct, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
@@ -202,11 +188,11 @@ def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
             distinct, k = np.int64(f), np.int64(workspace.place[64 * word + i])
         stop = min(k + sampled - distinct, ready)
         while k < stop:  # as if all labels were distinct; unsigned, so that no negative index is tested for
-            distinct += flip_bit(piece, np.int64(labels[np.uint64(64 * k + i)]) & label_mask, bit, ground)
+            distinct += flip_bit(node_words, np.int64(labels[np.uint64(64 * k + i)]) & label_mask, bit, ground)
             k += 1
         while distinct < sampled:
             x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
-            distinct += flip_bit(piece, x, bit, ground)
+            distinct += flip_bit(node_words, x, bit, ground)
             k += 1
         workspace.place[64 * word + i] = k if ground & bit else 0
 
@@ -214,10 +200,10 @@ def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
 @block
 def draw_more_nodes(key, group, n, f, counts, rows, workspace):
     """Write the nonfaulty nodes of a group with ``counts[i]`` faulty ones in trial i, at least the f of ``draw_nodes`` before."""
-    most = np.int64(0)
+    most_sampled = np.int64(0)
     for i in range(GROUP_TRIALS):
-        most = max(most, count_sampled_labels(n, counts[i]))
-    nodes, ready = np.int64(1) << n, lane_places(n, most)
+        most_sampled = max(most_sampled, count_sampled_labels(n, counts[i]))
+    nodes, ready = np.int64(1) << n, lane_places(n, most_sampled)
     for word in range(8):
         first = group + 64 * word
         _write_labels(key, first, n, ready, workspace)
@@ -242,12 +228,12 @@ def propose_links(key, t, n, numbers, link_count, halves, draws):
     slots = numbers.shape[1] - 1
     by_number = 2 * link_count < numbers.shape[0] * slots
     width = np.uint64(link_field_width(n))
-    block, shift = field_position(t, np.int64(width))
+    block_, shift = field_position(t, np.int64(width))
     low = (ONE << (width + np.uint64(n) if by_number else width)) - ONE
     count = np.uint64(link_count if by_number else slots)
     least = (low + ONE) % count
-    next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
-    even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
+    next_labels(key, block_, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
+    even, odd = next_fields(key, block_, shift, halves, philox.DIMENSIONS)
     mask = simd.splat((ONE << width) - ONE)
     store_interleaved(even & mask, odd & mask, draws.links)
     for i in range(16):
@@ -261,7 +247,7 @@ def propose_links(key, t, n, numbers, link_count, halves, draws):
 
 
 @block
-def _mark_links(key, group, lane, n, count, numbers, rows, draws):
+def mark_links(key, group, lane, n, count, numbers, rows, draws):
     """Clear the bit of trial ``group + lane`` in the rows of ``count`` distinct links."""
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     halves = simd.iota(simd.splat(ZERO))
@@ -279,166 +265,6 @@ def _mark_links(key, group, lane, n, count, numbers, rows, draws):
 @block
 def draw_links(key, group, n, count, numbers, rows, workspace):
     """Write the nonfaulty links of 512 trials, ``count`` faulty ones each, to one row per link."""
-    _fill_rows(rows, rows.size >> 3, ALL_BITS)
+    fill_rows(rows, rows.size >> 3, ALL_BITS)
     for i in range(GROUP_TRIALS):
-        _mark_links(key, group, np.int64(i), n, count, numbers, rows, workspace.link_draws)
-
-
-# ---------------------------------------------------------------- nodes and links that fail at a rate
-
-
-@scratch
-def rate_sampling_for(size, rate):
-    """Return the sampling of ``size`` nodes or links, each faulty at a rate in [0, 1]."""
-    if rate >= bernoulli.MIN_DIGIT_RATE:
-        head, tail = bernoulli.digit_threshold(rate)
-        none = np.empty(0, np.uint64)
-        return RateSampling(
-            size, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64)
-        )
-    base, thresholds, guide = bernoulli.binomial_table(size, rate)
-    return RateSampling(size, ZERO, ZERO, base, thresholds, guide, np.empty(0, np.uint64))
-
-
-#: Number of entries of ``RateSampling.waiting`` before the indices: fewer than eight, those of eight rows, and a vector.
-_PLACES = 80
-
-
-@block(always=True)
-def _write_row(rows, v, works, equal, sampling, count):
-    """Write row ``v`` if it exists, and let its undecided bits wait for their tails; return the number of waiting words.
-
-    ``equal`` marks the bits whose leading digits all equal those of the rate.
-    """
-    if v < sampling.size:
-        simd.store(rows, 8 * v, works)
-        if sampling.tail:
-            places = simd.splat(np.uint64(8 * v)) + simd.iota(works)
-            count = _append_undecided(equal, places, count, sampling.waiting)
-    return count
-
-
-@block
-def _draw_dense(key, group, sampling, digits, tails, rows):
-    """Write the nodes or links that are nonfaulty in 512 trials, for a rate of at least 1/64.
-
-    A random word holds one binary digit for one node or link in 64 trials, so rows are sampled in their final layout, eight at a
-    time.  Digits are compared from the last decisive one to the first.  If all eight equal the rate's digits, the tail decides,
-    and the word waits until eight words do.
-    """
-    if sampling.head >= np.uint64(256):
-        _fill_rows(rows, sampling.size, ZERO)
-        return
-    decisive = np.int64(8) if sampling.tail else 8 - lowest(sampling.head)
-    prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
-    four = (prepared, prepared, prepared, prepared)
-    all_bits = simd.splat(ALL_BITS)
-    full = simd.join(all_bits, all_bits, all_bits, all_bits)
-    _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
-    count = np.int64(0)
-    for v in range(0, sampling.size, 8):
-        # of the rows v, v + 2, ... and v + 1, v + 3, ...
-        works_even = equal_even = works_odd = equal_odd = full
-        for i in range(decisive - 1, -1, -1):
-            half = np.uint64(4 * v + i)
-            even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))
-            zero = simd.splat_like(full, (sampling.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
-            works_even, works_odd = simd.majority(even, works_even, zero), simd.majority(odd, works_odd, zero)
-            equal_even, equal_odd = equal_even & (even ^ zero), equal_odd & (odd ^ zero)
-        row_even, same_even = simd.quarters(works_even), simd.quarters(equal_even)
-        row_odd, same_odd = simd.quarters(works_odd), simd.quarters(equal_odd)
-        count = _write_row(rows, v, row_even[0], same_even[0], sampling, count)
-        count = _write_row(rows, v + 1, row_odd[0], same_odd[0], sampling, count)
-        count = _write_row(rows, v + 2, row_even[1], same_even[1], sampling, count)
-        count = _write_row(rows, v + 3, row_odd[1], same_odd[1], sampling, count)
-        count = _write_row(rows, v + 4, row_even[2], same_even[2], sampling, count)
-        count = _write_row(rows, v + 5, row_odd[2], same_odd[2], sampling, count)
-        count = _write_row(rows, v + 6, row_even[3], same_even[3], sampling, count)
-        count = _write_row(rows, v + 7, row_odd[3], same_odd[3], sampling, count)
-        while count >= 8:
-            count = _decide_by_tail(key, group, sampling.tail, tails, count, sampling.waiting, rows)
-    while count:
-        count = _decide_by_tail(key, group, sampling.tail, tails, count, sampling.waiting, rows)
-
-
-@block(always=True)
-def _append_undecided(words, places, count, waiting):
-    """Append the words that are not zero, with their indices in the rows, to the waiting words; return their number."""
-    undecided = simd.bits(words != 0)
-    simd.store_compressed(waiting, count, undecided, words)
-    simd.store_compressed(waiting, _PLACES + count, undecided, places)
-    return count + popcount(undecided)
-
-
-@block
-def _decide_by_tail(key, group, tail, purpose, count, waiting, rows):
-    """Decide the lowest bit of each of the last eight words by its tail; return the number of words that still wait."""
-    one = simd.splat(ONE)
-    at = max(count - 8, np.int64(0))
-    live = first_lanes(count - at)
-    words, places = simd.load(waiting, at), simd.load(waiting, _PLACES + at)
-    before = words - one
-    lane = (places & 7) << simd.splat(_6)
-    lane = lane + simd.popcount(before & ~words)
-    v = places >> simd.splat(_3)
-    t = lane + simd.splat(np.uint64(group))
-    even, odd = philox.mixed_lanes(key, t, v >> one, simd.splat(purpose))
-    drawn_tail = simd.select((v & one) == one, odd, even)
-    faulty = simd.bits(drawn_tail <= simd.splat(tail - ONE)) & live
-    while faulty:
-        i = at + lowest(faulty)
-        faulty &= faulty - ONE
-        rows[np.int64(waiting[_PLACES + i])] &= ~(ONE << np.uint64(lowest(waiting[i])))
-    rest = simd.select(simd.mask(words, live), words & before, simd.splat(ZERO))
-    return _append_undecided(rest, places, at, waiting)
-
-
-@block(always=True)
-def _count_faulty_trials(sampling):
-    """Return the number of trials of a group that may have faults, for a rate below 1/64: none for a rate of 0."""
-    return np.int64(GROUP_TRIALS if sampling.base or sampling.thresholds.size else 0)
-
-
-@block
-def _draw_sparse_nodes(key, group, n, sampling, rows, workspace):
-    """Write the nonfaulty nodes of 512 trials for a rate below 1/64."""
-    _fill_rows(rows, np.int64(1) << n, ALL_BITS)
-    for i in range(_count_faulty_trials(sampling)):
-        t = group + i
-        k = bernoulli.sample_fault_count(
-            key, np.uint64(t), sampling.base, sampling.thresholds, sampling.guide, philox.COUNTS
-        )
-        sampled = count_sampled_labels(n, k)
-        distinct_nodes(key, t, n, sampled, workspace.labels, workspace.draws)
-        if sampled < k:
-            complement_labels(n, sampled, workspace.labels)
-        for j in range(k):
-            rows[8 * np.int64(workspace.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
-
-
-@block
-def _draw_sparse_links(key, group, n, sampling, numbers, rows, workspace):
-    """Write the nonfaulty links of 512 trials for a rate below 1/64."""
-    _fill_rows(rows, sampling.size, ALL_BITS)
-    for i in range(_count_faulty_trials(sampling)):
-        t = np.uint64(group + i)
-        k = bernoulli.sample_fault_count(key, t, sampling.base, sampling.thresholds, sampling.guide, philox.LINK_COUNTS)
-        _mark_links(key, group, np.int64(i), n, k, numbers, rows, workspace.link_draws)
-
-
-@block
-def draw_nodes_by_rate(key, group, n, sampling, rows, workspace):
-    """Write the nonfaulty nodes of 512 trials to ``rows``."""
-    if sampling.head:
-        _draw_dense(key, group, sampling, philox.NODE_ROWS, philox.NODE_TAILS, rows)
-    else:
-        _draw_sparse_nodes(key, group, n, sampling, rows, workspace)
-
-
-@block
-def draw_links_by_rate(key, group, n, sampling, numbers, rows, workspace):
-    """Write the nonfaulty links of 512 trials to ``rows``."""
-    if sampling.head:
-        _draw_dense(key, group, sampling, philox.LINK_ROWS, philox.LINK_TAILS, rows)
-    else:
-        _draw_sparse_links(key, group, n, sampling, numbers, rows, workspace)
+        mark_links(key, group, np.int64(i), n, count, numbers, rows, workspace.link_draws)

@@ -21,6 +21,7 @@ from ..machine.bits import ALL_BITS, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from ..tally.layout import Layout
 from . import drawing
+from .drawing_by_rate import draw_links_by_rate, draw_nodes_by_rate, rate_sampling_for
 from .layout import COMPARED_EVENTS, SURVIVAL
 from .scalar import read_point
 from .sweeps import (
@@ -291,8 +292,8 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
         # the hypercube has more links if none fails and the network does not contain it
         most_links = max(own.links, cube.links)
         # point.faults and point.links are rates if ``by_rate``, else numbers
-        sampling = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
-        link_sampling = drawing.rate_sampling_for(most_links, point.links if by_rate and links else 1.0)
+        sampling = rate_sampling_for(nodes, point.faults if by_rate else 1.0)
+        link_sampling = rate_sampling_for(most_links, point.links if by_rate and links else 1.0)
         empty = drawing.empty_row_index(n)
         alive = drawing.rows_for(empty + 1)
         alive[8 * empty :] = 0
@@ -302,12 +303,12 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
         sample = GroupSample(alive, works, valid, lanes, np.empty(24, np.uint64))
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             if by_rate:
-                drawing.draw_nodes_by_rate(key, group, n, sampling, alive, workspace)
+                draw_nodes_by_rate(key, group, n, sampling, alive, workspace)
             else:
                 drawing.draw_nodes(key, group, n, f, alive, workspace)
             if links:
                 if by_rate:
-                    drawing.draw_links_by_rate(key, group, n, link_sampling, own.numbers, works, workspace)
+                    draw_links_by_rate(key, group, n, link_sampling, own.numbers, works, workspace)
                 else:
                     drawing.draw_links(key, group, n, faulty_links, own.numbers, works, workspace)
             fill_verdict(alive, works, links, own)

@@ -16,6 +16,7 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
 from .domains import domain_draws_for, draw_domains
+from .drawing_by_rate import draw_links_by_rate, draw_nodes_by_rate, rate_sampling_for
 from .lanes import draw_pairs
 from .scalar import draw_cuts
 
@@ -87,11 +88,11 @@ def sample_survival_rate(key, t, n, rate, link_rate, table):
     numbers, link_count = number_links(table, n)
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
     workspace = drawing.drawing_workspace_for(n, np.int64(-1))
-    sampling, link_sampling = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(link_count, link_rate)
+    sampling, link_sampling = rate_sampling_for(nodes, rate), rate_sampling_for(link_count, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
-    drawing.draw_nodes_by_rate(key, group, n, sampling, rows, workspace)
+    draw_nodes_by_rate(key, group, n, sampling, rows, workspace)
     works = np.empty(8 * link_count, np.uint64)
-    drawing.draw_links_by_rate(key, group, n, link_sampling, numbers, works, workspace)
+    draw_links_by_rate(key, group, n, link_sampling, numbers, works, workspace)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
     f = np.int64(0)

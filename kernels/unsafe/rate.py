@@ -1,6 +1,6 @@
 """Counts and rounds of unsafe nodes when every node is faulty with probability p (Lee & Hayes 1988, R1 and R3).
 
-The fault sets are sampled by ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
+The fault sets are those of ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
 
 ``digits``  p >= 1/64: every node is sampled by itself, then the rounds of the whole cube are run.
 ``labels``  p < 1/64: the faulty labels are marked in the cube's bitmask, then the rounds of the whole cube are run.
@@ -21,6 +21,7 @@ import numpy as np
 from ..cube.bitmask import count_words, set_node
 from ..cube.subcubes import merge_subcubes
 from ..draws import bernoulli
+from ..draws.binomial import binomial_table, sample_fault_count
 from ..draws.nodes import mark_faults, next_row, rows_for
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
@@ -144,9 +145,9 @@ def unsafe_digits(key, first, stop, params, tally):
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
     marks = np.empty(rounds.count_marks_words(n), np.uint64)
-    scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
+    work = bernoulli.digit_scratch_for()
     for t in range(first, stop):
-        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, work)
         faults = _count_set_bits(state)
         steps = rounds.run_marked_rounds(state, other, marks, n)
         _record_trial(tally, t, n, faults, _count_set_bits(state), steps)
@@ -156,13 +157,13 @@ def unsafe_digits(key, first, stop, params, tally):
 def unsafe_labels(key, first, stop, params, tally):
     """Run trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64 in the whole cube's bitmask."""
     n = np.int64(params[N])
-    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
+    table = binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
     marks = np.empty(rounds.count_marks_words(n), np.uint64)
     rows = rows_for()
     for t in range(first, stop):
-        k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
+        k = sample_fault_count(key, np.uint64(t), table)
         for v in range(0, state.size, 8):
             simd.store(state, v, simd.splat(bits.ZERO))
         mark_faults(key, np.uint64(t), n, k, state, rows)
@@ -177,8 +178,8 @@ def unsafe_merge(key, first, stop, params, tally):
     No array of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
     """
     n = np.int64(params[N])
-    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
-    most = min(base + thresholds.size, np.int64(1) << n)
+    table = binomial_table(np.int64(1) << n, params[P])
+    most = min(table.first + table.thresholds.size, np.int64(1) << n)
     labels = np.empty(most + 32, np.uint32)
     bases = np.empty(most + 32, np.uint32)
     frees = np.empty(most + 32, np.uint32)
@@ -192,7 +193,7 @@ def unsafe_merge(key, first, stop, params, tally):
     rows = rows_for()
     none = simd.splat_like(simd.load(labels, 0), 0)
     for t in range(first, stop):
-        k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
+        k = sample_fault_count(key, np.uint64(t), table)
         _write_distinct_labels(key, np.uint64(t), k, n, labels, seen, rows)
         for at in range(0, k, 16):
             simd.store(bases, at, simd.load(labels, at))

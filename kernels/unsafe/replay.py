@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..draws import bernoulli
+from ..draws.binomial import binomial_table, sample_fault_count
 from ..draws.nodes import fault_set, mark_faults, rows_for
 from ..machine.jit import kernel
 from .planting import draw_low_words, sample_planted_pair, set_up, write_planted_faults
@@ -30,12 +31,12 @@ def fault_state(key, t, n, p, state):
     """Write the bitmask of trial ``t``'s faulty nodes to ``state``, max(8, 2^(n-6)) words, for 1 <= n <= 30."""
     if p >= bernoulli.MIN_DIGIT_RATE:
         head, tail = bernoulli.digit_threshold(p)
-        scratch = np.empty(bernoulli.DIGIT_SCRATCH, np.uint64)
-        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, scratch)
+        work = bernoulli.digit_scratch_for()
+        bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, work)
         return
-    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, p)
+    table = binomial_table(np.int64(1) << n, p)
     state[:] = 0
-    k = bernoulli.sample_fault_count(key, np.uint64(t), base, thresholds, guide)
+    k = sample_fault_count(key, np.uint64(t), table)
     mark_faults(key, np.uint64(t), n, k, state, rows_for())
 
 

@@ -15,7 +15,7 @@ from helpers.unsafe_rate_trials import KEY, POINTS, SELECTED_POINTS, check_criti
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
 from fastcube.kernels.cube import subcubes
-from fastcube.kernels.draws import bernoulli
+from fastcube.kernels.draws import bernoulli, binomial
 from fastcube.kernels.draws.nodes import fault_set, mark_faults, rows_for
 from fastcube.kernels.machine import target
 from fastcube.kernels.machine.jit import kernel
@@ -116,7 +116,7 @@ def test_every_number_of_faults_follows_the_law_of_fault_sets():
 
 @kernel("UniTuple(uint64[::1], 2)(int64, float64)", cache=False)
 def table(n, p):
-    first, thresholds, _ = bernoulli.binomial_table(1 << n, p)
+    first, thresholds, _ = binomial.binomial_table(1 << n, p)
     return np.full(1, np.uint64(first)), thresholds
 
 
@@ -205,9 +205,9 @@ def test_each_node_has_its_own_number(p, digits):
 # ---------------------------------------------------------------- machine code
 
 
-@kernel("void(uint64, uint64, uint64, uint64, int64, uint64[::1], uint64[::1])", cache=False)
-def digits(key, t, head, tail, n, state, scratch):
-    bernoulli.digit_state(key, t, head, tail, n, state, scratch)
+@kernel("void(uint64, uint64, uint64, uint64, int64, uint64[::1])", cache=False)
+def digits(key, t, head, tail, n, state):
+    bernoulli.digit_state(key, t, head, tail, n, state, bernoulli.digit_scratch_for())
 
 
 @kernel("int64(uint32[::1], uint32[::1], int64)", cache=False)
