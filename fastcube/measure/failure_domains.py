@@ -55,7 +55,7 @@ def find_point_family(point: Point, setting: Setting) -> Family:
 @functools.lru_cache(maxsize=64)
 def _number_own_domains(domain: OwnDomains, n: int) -> NDArray[np.int64]:
     """Return the number of each node's domain, in the order of their values.  Raises ParameterError for a bad value."""
-    from ..kernels.survival.domains import user_domain_kernel
+    from ..kernels.survival.domain_numbers import user_domain_kernel
 
     with wrap_study_errors(f"domain {domain.name}"):
         values = user_domain_kernel(domain.function).compiled(np.int64(n))

@@ -168,7 +168,8 @@ def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: A
     """Return the kernel of ``survival-domains`` for a user's network, or the built-in ones, and a user's domains, or boards."""
     from ..cube.tables import named_slots, named_step, wrap_user_slots, wrap_user_step
     from ..machine.trials import name_variant
-    from .domains import board_of, domains_kernel, wrap_user_domain
+    from .domain_numbers import board_of, wrap_user_domain
+    from .domains import domains_kernel
 
     own_slots = wrap_user_slots(slots, MOST_DIMENSIONS) if slots else named_slots
     own_step = wrap_user_step(step) if step else named_step
