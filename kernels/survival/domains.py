@@ -5,8 +5,8 @@ and ``sweeps``.  Row g of ``works`` has the lanes in which domain g works.  It i
 stands for each link of a switch.  Single failures are those of ``survival`` with the same key, and failed domains come from words
 of their own (``domain_draws``).
 
-On the other side of the comparison a trial has as many failed nodes as with its domains: the first labels of the same sequence, so
-that trial t is trial t of ``survival`` with that many.  These labels take most of the time.
+On the other side of the comparison a trial has as many failed nodes as with its domains: the first labels of the same sequence.
+So trial t is trial t of ``survival`` with that many faults.  These labels take most of the time.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def expected(n, f, first, stop):
 @kernel("Tuple((int64, int64, boolean))(uint64[::1], int64)")
 def solved_listed(labels, n):
     faults = fault_list_for(n, labels.size)
-    faults.count[0] = labels.size
+    faults.size[0] = labels.size
     for i in range(labels.size):
         faults.labels[i] = labels[i]
     return search_listed(faults, n)
