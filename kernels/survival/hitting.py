@@ -15,8 +15,9 @@ from ..cube.tables import make_tabulate, named_slots, named_step
 from ..machine.array_types import I64
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import add_quantity, add_wide
-from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
+from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for
 from .layout import HITTING, LIFETIME_UNIT, failures_per_bin
+from .union_find import make_links_trial, make_nodes_trial
 
 _ISOLATION_FIRST, _EXTRA_1_FIRST, _NEVER = (
     HITTING.counter(name) for name in ("isolation_first", "extra_1_first", "never_disconnected")
