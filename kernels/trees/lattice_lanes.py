@@ -23,10 +23,10 @@ from .lattice import (
     count_filled_lanes,
     count_greedy,
     count_optimal,
-    insert_dead_link,
     optimal_tree_scratch_for,
     queue_trial,
 )
+from .subcube_lattice import insert_dead_link
 
 #: Number of trials that a lattice solves together, one byte each: a trial has up to MOST_IN_LANES dead links.
 _LATTICE_LANES = 64
