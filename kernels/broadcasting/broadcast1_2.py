@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..draws.faults import is_closed
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES, is_closed
 from ..machine.bits import LOW32, highest_bit
 from ..machine.jit import block
 from .descent import COPIES, ENTERED, NO_SILENT_NODE, REACHED
@@ -14,7 +14,7 @@ from .registers import descend_8, descend_16
 
 @block
 def _run_descent(faults, x, whole, time, silent, d):
-    f, links = faults.size[0], faults.size[1]
+    f, links = faults.size[FAULTY_NODES], faults.size[FAULTY_LINKS]
     if f <= 16 and links == 0 and whole <= LOW32:
         return descend_16(faults, x, whole, time, silent, d)
     if f <= 8 and links == 0:

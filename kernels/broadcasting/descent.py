@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import blocked, is_faulty
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES, blocked, is_faulty
 from ..machine import simd
 from ..machine.array_types import I64, U64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, lowest, popcount
@@ -262,9 +262,9 @@ def run_broadcast(faults, s, n, d):
     found[:] = 0
     d.levels[: n + 1] = 0
     found[REACHED] = np.int64(1) << n
-    for i in range(faults.size[0]):
+    for i in range(faults.size[FAULTY_NODES]):
         _record_silence(faults, s, faults.labels[i] ^ s, n, d)
-    for i in range(faults.size[1]):
+    for i in range(faults.size[FAULTY_LINKS]):
         bit = ONE << faults.dims[i]
         offset = (faults.lower[i] ^ s) | bit
         carries = offset & (ZERO - offset) == bit  # the link carries a copy

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws.faults import blocked
+from ..draws.faults import SUBCUBES, blocked
 from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ZERO, first_lanes, popcount
@@ -31,7 +31,7 @@ class SubcubeCounts(NamedTuple):
 @block
 def _load_subcubes(faults, d):
     """Copy all subcubes to the start of ``d.base`` and ``d.free``, and return their ``SubcubeCounts``."""
-    closed = faults.size[3]
+    closed = faults.size[SUBCUBES]
     large = np.int64(0)
     for at in range(0, closed, _8):
         base, free = simd.load(faults.base, at), simd.load(faults.free, at)

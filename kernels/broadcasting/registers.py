@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..draws.faults import FAULTY_NODES, SUBCUBES
 from ..machine import simd
 from ..machine.array_types import I64, U64, Vector
 from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, first_lanes, popcount
@@ -42,7 +43,8 @@ def _make_registers(base, free, labels, cubes, named):
 def _load_registers_64(faults, d):
     """Return the registers of at most eight subcubes and faulty nodes, in lanes of 64 bits."""
     base, free, labels = simd.load(faults.base, 0), simd.load(faults.free, 0), simd.load(faults.labels, 0)
-    return _make_registers(base, free, labels, first_lanes(faults.size[3]), first_lanes(faults.size[0]))
+    cubes, named = first_lanes(faults.size[SUBCUBES]), first_lanes(faults.size[FAULTY_NODES])
+    return _make_registers(base, free, labels, cubes, named)
 
 
 @block(always=True)
@@ -64,7 +66,7 @@ def _first_word_lanes(vector, count):
 def _load_registers_32(faults, d):
     """Return the registers of at most sixteen subcubes and faulty nodes with labels below 2^32, in lanes of 32 bits."""
     base = _load_low_halves(faults.base)
-    cubes, named = _first_word_lanes(base, faults.size[3]), _first_word_lanes(base, faults.size[0])
+    cubes, named = _first_word_lanes(base, faults.size[SUBCUBES]), _first_word_lanes(base, faults.size[FAULTY_NODES])
     return _make_registers(base, _load_low_halves(faults.free), _load_low_halves(faults.labels), cubes, named)
 
 

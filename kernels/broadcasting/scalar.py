@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, draw, faults_for, is_closed, is_safe, next_sparing_set, unsafe_subcubes
+from ..draws.faults import FAULTY_NODES, Faults, draw, faults_for, is_closed, is_safe, next_sparing_set, unsafe_subcubes
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
@@ -70,7 +70,7 @@ def finish_trial(trial, s, t, silenced, tally):
     n, faults, d = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
     found = d.found
-    nonfaulty = (np.int64(1) << n) - faults.size[0]
+    nonfaulty = (np.int64(1) << n) - faults.size[FAULTY_NODES]
     if silenced < 0:
         run_broadcast(faults, s, n, d)
     else:

@@ -26,17 +26,17 @@ from .enumerate_sets import next_combination
 from .links import LinkDraws, distinct_links, link_draws_for
 from .nodes import Draws, count_sampled_labels, distinct_nodes, draws_for
 
-# Up to this number of labels a search through them, eight at a time, is faster than a table.
+#: Up to this number of labels a search through them, eight at a time, is faster than a table.
 _MAX_SCANNED = 32
 
-#: Indices of ``Faults.size``.
-_NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+#: Indices of ``Faults.size``: numbers of faulty nodes, of faulty links, of ends, and of subcubes in ``base`` and ``free``.
+FAULTY_NODES, FAULTY_LINKS, ENDS, SUBCUBES = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
 class Faults(NamedTuple):
     """Faults and ends of one trial in Q_n; made by ``faults_for``."""
 
-    size: Ints  #: number of faulty nodes, of faulty links, of ends, and of subcubes in ``base`` and ``free``
+    size: Ints  #: (4): how many FAULTY_NODES, FAULTY_LINKS, ENDS and SUBCUBES the arrays below hold
     labels: Words  #: the faulty nodes, distinct; the array is longer
     known: LabelSet  #: the faulty nodes as a set, if they are many
     lower: Words  #: the lower ends of the faulty links
@@ -54,10 +54,10 @@ def faults_for(n, f, links, ends):
     """Return a ``Faults`` for f faulty nodes, ``links`` faulty links and distinct ends in Q_n; f + ends <= 2^n, not checked."""
     few = count_sampled_labels(n, f)
     count = few + ends if few == f else few
-    size = np.zeros(4, np.int64)
-    size[_NODES] = f
-    size[_LINKS] = links
-    size[_ENDS] = ends
+    size = np.zeros(SUBCUBES + 1, np.int64)
+    size[FAULTY_NODES] = f
+    size[FAULTY_LINKS] = links
+    size[ENDS] = ends
     return Faults(
         size,
         np.zeros(max(f, count) + 16, np.uint64),
@@ -76,9 +76,9 @@ def faults_for(n, f, links, ends):
 @block
 def index_faults(faults):
     """Update the table of faulty nodes, if there are many; needed after ``labels`` was changed."""
-    if faults.size[_NODES] > _MAX_SCANNED:
+    if faults.size[FAULTY_NODES] > _MAX_SCANNED:
         clear_labels(faults.known)
-        for i in range(faults.size[_NODES]):
+        for i in range(faults.size[FAULTY_NODES]):
             add_label(faults.known, faults.labels[i])
 
 
@@ -89,7 +89,7 @@ def draw(key, t, n, faults):
     For f <= 2^(n-1) the ends are the labels that follow the f faults in the trial's sequence of distinct labels.  For more
     faults, where the nonfaulty nodes are sampled, the ends are the first of these.
     """
-    f, ends = faults.size[_NODES], faults.size[_ENDS]
+    f, ends = faults.size[FAULTY_NODES], faults.size[ENDS]
     few = count_sampled_labels(n, f)
     labels = faults.labels
     distinct_nodes(key, t, n, few + ends if few == f else few, labels, faults.draws)
@@ -107,14 +107,14 @@ def draw(key, t, n, faults):
                 labels[at] = x
                 at += 1
     index_faults(faults)
-    if faults.size[_LINKS]:
-        distinct_links(key, t, n, faults.size[_LINKS], faults.lower, faults.dims, faults.link_draws)
+    if faults.size[FAULTY_LINKS]:
+        distinct_links(key, t, n, faults.size[FAULTY_LINKS], faults.lower, faults.dims, faults.link_draws)
 
 
 @block
 def next_sparing_set(n, numbers, faults):
     """Write the fault set {number + 1} of ascending numbers, which does not contain node 0, and advance the numbers."""
-    f = faults.size[_NODES]
+    f = faults.size[FAULTY_NODES]
     for i in range(f):
         faults.labels[i] = np.uint64(numbers[i] + 1)
     index_faults(faults)
@@ -124,7 +124,7 @@ def next_sparing_set(n, numbers, faults):
 @block(stored=True)
 def unsafe_subcubes(faults):
     """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); return their number."""
-    nodes, links = faults.size[_NODES], faults.size[_LINKS]
+    nodes, links = faults.size[FAULTY_NODES], faults.size[FAULTY_LINKS]
     for i in range(nodes):
         faults.base[i] = faults.labels[i]
         faults.free[i] = ZERO
@@ -132,14 +132,14 @@ def unsafe_subcubes(faults):
         faults.base[nodes + i] = faults.lower[i]
         faults.free[nodes + i] = ONE << faults.dims[i]
     count = merge_subcubes(faults.base, faults.free, nodes + links)
-    faults.size[_CLOSED] = count
+    faults.size[SUBCUBES] = count
     return count
 
 
 @block
 def is_faulty(faults, x):
     """Whether node ``x`` is faulty."""
-    f = faults.size[_NODES]
+    f = faults.size[FAULTY_NODES]
     if f > _MAX_SCANNED:
         return has_label(faults.known, x)
     wanted = simd.splat(x)
@@ -155,7 +155,7 @@ def is_faulty(faults, x):
 @block
 def is_faulty_link(faults, x, bit):
     """Whether the link of node ``x`` in the dimension ``bit`` (a single bit) is faulty."""
-    count = faults.size[_LINKS]
+    count = faults.size[FAULTY_LINKS]
     i = np.int64(0)
     while i < count and (faults.lower[i] != x & ~bit or ONE << faults.dims[i] != bit):
         i += 1
@@ -171,7 +171,7 @@ def blocked(faults, x, bit):
 @block
 def is_closed(faults, x):
     """Whether node ``x`` is faulty or unsafe."""
-    count = faults.size[_CLOSED]
+    count = faults.size[SUBCUBES]
     wanted = simd.splat(x)
     zero = simd.splat(ZERO)
     for at in range(0, count, 8):
@@ -189,7 +189,7 @@ def is_safe(faults, n):
     """Whether some node of Q_n is active, that is, no subcube is the whole cube."""
     whole = (ONE << np.uint64(n)) - ONE
     found = False
-    for i in range(faults.size[_CLOSED]):
+    for i in range(faults.size[SUBCUBES]):
         found |= faults.free[i] == whole
     return not found
 

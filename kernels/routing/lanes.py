@@ -35,7 +35,7 @@ import numpy as np
 
 from ..cube.subcubes import close_subcubes
 from ..draws import philox, sieve
-from ..draws.faults import index_faults
+from ..draws.faults import SUBCUBES, index_faults
 from ..draws.lanes import smallest_distance
 from ..machine import bits, simd
 from ..machine.array_types import I64, Cells, Floats, Ints, Words
@@ -249,7 +249,7 @@ def _route_column(work, column, on_path, unsafe_between, all_unsafe, lanes, tall
         faults.labels[j] = x
         faults.base[j] = x
         faults.free[j] = work.masks[lanes * j + column]
-    faults.size[3] = f  # number of subcubes: each fault's, equal ones included
+    faults.size[SUBCUBES] = f  # each fault's, equal ones included
     index_faults(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)

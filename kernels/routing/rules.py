@@ -25,6 +25,7 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import faults as listed
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES
 from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, popcount
 from ..machine.jit import block, scratch
@@ -335,10 +336,10 @@ def is_on_route(e, r):
 @block
 def route_passes(faults, s, t):
     """Whether no faulty node and no faulty link is on ROUTE's path."""
-    for i in range(faults.size[0]):  # faulty nodes
+    for i in range(faults.size[FAULTY_NODES]):
         if is_on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
             return False
-    for i in range(faults.size[1]):  # faulty links; a shortest path with both ends of a link on it uses the link
+    for i in range(faults.size[FAULTY_LINKS]):  # a shortest path with both ends of a link on it uses the link
         x = faults.lower[i]
         y = x | ONE << faults.dims[i]
         if is_on_route(x ^ s, x ^ t) and is_on_route(y ^ s, y ^ t):

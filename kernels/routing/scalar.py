@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import Faults, draw, faults_for, is_faulty, is_safe, next_sparing_set, unsafe_subcubes
+from ..draws.faults import SUBCUBES, Faults, draw, faults_for, is_faulty, is_safe, next_sparing_set, unsafe_subcubes
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import block, scratch
@@ -63,7 +63,7 @@ def set_up(params):
 def is_same_subcube(faults, s, t):
     """Whether two nonfaulty nodes are in one maximal unsafe subcube (R21)."""
     found = False
-    for i in range(faults.size[3]):
+    for i in range(faults.size[SUBCUBES]):
         found |= ((faults.base[i] ^ s) | (faults.base[i] ^ t)) & ~faults.free[i] == ZERO
     return found
 
@@ -71,7 +71,7 @@ def is_same_subcube(faults, s, t):
 @block
 def is_closed_on_route(faults, s, t):
     """Whether a faulty or unsafe node lies on ROUTE's path."""
-    for i in range(faults.size[3]):
+    for i in range(faults.size[SUBCUBES]):
         fixed = ~faults.free[i]
         if is_on_route((faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed):
             return True

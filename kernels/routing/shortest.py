@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import clear_node, has_node, neighbour_word, set_node, write_nonfaulty
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES
 from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
@@ -40,7 +41,7 @@ def find_shortest_length(faults, s, t, n, cube):
 
     n <= MAX_SEARCHED_DIMENSION.  Each level takes O(n 2^n / 64) operations, and visits all faulty links.
     """
-    f, links = faults.size[0], faults.size[1]
+    f, links = faults.size[FAULTY_NODES], faults.size[FAULTY_LINKS]
     write_nonfaulty(n, faults.labels, f, cube.open)
     for w in range(cube.edge.size):
         cube.edge[w] = ZERO

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws import sieve
-from ..draws.faults import index_faults, unsafe_subcubes
+from ..draws.faults import SUBCUBES, index_faults, unsafe_subcubes
 from ..machine import simd
 from ..machine.array_types import I64, Cells, Floats, Ints
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
@@ -119,7 +119,7 @@ def _make_unclustered_evaluator(evaluate: Any) -> Any:
                 faults.labels[j] = labels[at + j * lanes]
                 faults.base[j] = faults.labels[j]
                 faults.free[j] = ZERO
-            faults.size[3] = f  # number of subcubes: each fault is one
+            faults.size[SUBCUBES] = f  # each fault is one
             index_faults(faults)
             s, t = np.uint64(labels[at + f * lanes]), np.uint64(labels[at + (f + 1) * lanes])
             begin_trial(work.scratch, sieve.trial_in_lane(trials, i))

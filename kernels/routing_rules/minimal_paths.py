@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES
 from ..machine.bits import ONE, ZERO, extract, popcount
 from ..machine.jit import block
 
@@ -28,10 +29,10 @@ def has_minimal_path(faults, s, t, shut):
     size = np.int64(1) << h
     for x in range(size):
         shut[x] = 0
-    for i in range(faults.size[0]):
+    for i in range(faults.size[FAULTY_NODES]):
         if (faults.labels[i] ^ s) & ~difference == ZERO:
             shut[np.int64(extract(faults.labels[i] ^ s, difference))] = _ALL_BLOCKED
-    for j in range(faults.size[1]):
+    for j in range(faults.size[FAULTY_LINKS]):
         bit = ONE << faults.dims[j]
         if bit & difference and (faults.lower[j] ^ s) & ~difference == ZERO:
             shut[np.int64(extract((faults.lower[j] ^ s) | bit, difference))] |= np.uint32(extract(bit, difference))

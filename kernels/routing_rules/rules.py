@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
-from ..draws.faults import Faults, is_faulty, is_faulty_link
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES, Faults, is_faulty, is_faulty_link
 from ..draws.philox import CHOICES, random_word
 from ..machine import simd
 from ..machine.array_types import I64, U64, Ints, Words, Words32
@@ -101,7 +101,7 @@ def rule_context_for(n, faults, between):
 @block(always=True, stored=True)
 def blocked_bits(faults, x, whole):
     """Return the dimensions of node ``x`` over which a hop is not good: the link or the neighbour is faulty."""
-    f = faults.size[0]
+    f = faults.size[FAULTY_NODES]
     out = ZERO
     if f <= _MOST_COMPARED_FAULTS:
         own = simd.splat(x)
@@ -122,7 +122,7 @@ def blocked_bits(faults, x, whole):
             rest ^= bit
             if is_faulty(faults, x ^ bit):
                 out |= bit
-    for j in range(faults.size[1]):
+    for j in range(faults.size[FAULTY_LINKS]):
         bit = ONE << faults.dims[j]
         if faults.lower[j] == x & ~bit:
             out |= bit

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import clear_node, set_node
-from ..draws.faults import is_faulty
+from ..draws.faults import FAULTY_LINKS, FAULTY_NODES, SUBCUBES, is_faulty
 from ..machine import neighbours, simd
 from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, extract, lowest, popcount
@@ -84,7 +84,7 @@ def forget_safety_status(status, faults):
     """Discard all planes and lists, at the beginning of a trial."""
     status.used[0] = 0
     status.listed[0, 0] = status.listed[1, 0] = -1
-    for i in range(faults.size[3]):
+    for i in range(faults.size[SUBCUBES]):
         status.start[0, i] = -1
         status.start[1, i] = -1
 
@@ -92,7 +92,7 @@ def forget_safety_status(status, faults):
 @block
 def unsafe_subcube_index(faults, x):
     """Return the index of the maximal unsafe subcube that contains node ``x``, or -1."""
-    for i in range(faults.size[3]):
+    for i in range(faults.size[SUBCUBES]):
         if (x ^ faults.base[i]) & ~faults.free[i] == ZERO:
             return np.int64(i)
     return np.int64(-1)
@@ -209,16 +209,16 @@ def _mask_faults(status, faults, i, d, size, at):
     base, free = faults.base[i], faults.free[i]
     for w in range(size):
         status.nonfaulty[w] = place_mask(d, w)
-    for j in range(faults.size[0]):
+    for j in range(faults.size[FAULTY_NODES]):
         x = faults.labels[j]
         if (x ^ base) & ~free == ZERO:
             clear_node(status.nonfaulty, extract(x, free))
     for w in range(size):
         status.planes[at + w] = status.nonfaulty[w]
-    if faults.size[1]:
+    if faults.size[FAULTY_LINKS]:
         for w in range(size * d):
             status.cut[w] = ZERO
-    for j in range(faults.size[1]):
+    for j in range(faults.size[FAULTY_LINKS]):
         x = faults.lower[j]
         if (x ^ base) & ~free == ZERO:
             u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
@@ -297,7 +297,7 @@ def _list_nodes(status, faults, i, kind):
     """List the nodes of a subcube without a full status; return False if they are more than MOST_LISTED_NODES."""
     base, free = faults.base[i], faults.free[i]
     status.listed[kind, 0], status.listed[kind, 1] = -1, 0
-    for j in range(faults.size[0]):
+    for j in range(faults.size[FAULTY_NODES]):
         e = status.listed[kind, 1]
         if (faults.labels[j] ^ base) & ~free == ZERO:
             if e == MOST_LISTED_NODES:
@@ -333,7 +333,7 @@ def compute_status(status, faults, i, kind):
         return True
     if (
         LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS
-        and faults.size[1] == 0
+        and faults.size[FAULTY_LINKS] == 0
         and _list_nodes(status, faults, i, kind)
     ):
         return True

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.faults import draw, faults_for, is_faulty, next_sparing_set, unsafe_subcubes
+from ..draws.faults import (
+    FAULTY_LINKS,
+    FAULTY_NODES,
+    SUBCUBES,
+    draw,
+    faults_for,
+    is_faulty,
+    next_sparing_set,
+    unsafe_subcubes,
+)
 from ..machine.array_types import Ints
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import Kernel, block, scratch
@@ -87,15 +96,15 @@ def find_facts(world, s, t):
     difference = s ^ t
     first_path_clear, first_path_unsafe, has_active = True, False, True
     between, shared = np.int64(0), np.int64(-1)
-    for i in range(faults.size[0]):  # faulty nodes
+    for i in range(faults.size[FAULTY_NODES]):
         e = faults.labels[i] ^ s
         first_path_clear &= not is_on_route(e, faults.labels[i] ^ t)
         between += e & ~difference == ZERO
-    for j in range(faults.size[1]):  # faulty links
+    for j in range(faults.size[FAULTY_LINKS]):
         x, bit = faults.lower[j], ONE << faults.dims[j]
         first_path_clear &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
         between += bit & difference != ZERO and (x ^ s) & ~difference & ~bit == ZERO
-    for i in range(faults.size[3]):  # subcubes of faulty and unsafe nodes
+    for i in range(faults.size[SUBCUBES]):
         fixed = ~faults.free[i]
         e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
         first_path_unsafe |= is_on_route(e, r)

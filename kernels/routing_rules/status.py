@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
-from ..draws.faults import Faults, draw, faults_for, unsafe_subcubes
+from ..draws.faults import FAULTY_LINKS, SUBCUBES, Faults, draw, faults_for, unsafe_subcubes
 from ..machine import simd
 from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
@@ -138,7 +138,7 @@ def _add_subcube(scratch, i):
         last = here
     safe[_BY_LEVELS] += last + _count_own_full(status, at, d, size, status.depth[LEVELS, i])
     rounds[_BY_LEVELS] = max(rounds[_BY_LEVELS], last_round)
-    if faults.size[1] == 0:
+    if faults.size[FAULTY_LINKS] == 0:
         count, steps = _mark_safe_nodes(scratch, d, size)
         safe[_WU_FERNANDEZ] += count
         rounds[_WU_FERNANDEZ] = max(rounds[_WU_FERNANDEZ], steps)
@@ -209,7 +209,7 @@ def count_trial(key, t, params, scratch, tally):
     for j in range(4):
         scratch.safe[j] = 0
         scratch.rounds[j] = 0
-    for i in range(faults.size[3]):
+    for i in range(faults.size[SUBCUBES]):
         outside -= ONE << np.uint64(dimension_of(faults, i))
         if faults.free[i] != ZERO:
             if not _add_subcube(scratch, i):
@@ -220,7 +220,7 @@ def count_trial(key, t, params, scratch, tally):
         return
     tally[_KNOWN] += 1
     for j in range(4):
-        if j == _WU_FERNANDEZ and faults.size[1]:  # not defined under faulty links
+        if j == _WU_FERNANDEZ and faults.size[FAULTY_LINKS]:  # not defined under faulty links
             continue
         add_quantity(tally, _NODES[j], np.int64(outside) + scratch.safe[j])
         add_quantity(tally, _STEPS[j], scratch.rounds[j])

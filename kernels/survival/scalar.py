@@ -12,7 +12,7 @@ import numpy as np
 
 from ..cube.link_numbers import NumberedLinks, contains_hypercube, is_matched, number_all_links
 from ..cube.tables import FAULTY, OPEN, make_tabulate, named_slots, named_step, search_nodes
-from ..draws.faults import Faults, draw, faults_for
+from ..draws.faults import FAULTY_NODES, Faults, draw, faults_for
 from ..draws.links import LinkDraws, link_draws_for
 from ..machine import simd
 from ..machine.array_types import I64, Bytes, Ints32, Words
@@ -100,7 +100,7 @@ class SearchResult(NamedTuple):
 @block
 def _search_components(n, faults, net):
     """Search the nonfaulty nodes component by component, beginning with the component of s."""
-    nodes, count = np.int64(1) << n, faults.size[0]
+    nodes, count = np.int64(1) << n, faults.size[FAULTY_NODES]
     ends = faults.ends
     for v in range(nodes):
         net.length[v] = OPEN
@@ -284,7 +284,7 @@ def survival_trial(key, t, params, scratch, tally):
     cube = own
     if scratch.compared and not scratch.same:
         cube = _verdict_of(_search_components(n, scratch.faults, scratch.cube))
-    tally[_PAIRS] += (np.int64(1) << n) - scratch.faults.size[0] >= 2
+    tally[_PAIRS] += (np.int64(1) << n) - scratch.faults.size[FAULTY_NODES] >= 2
     for i in range(4):
         tally[_COUNTS[i]] += own[i]
         if scratch.compared:
