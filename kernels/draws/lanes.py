@@ -35,12 +35,12 @@ def _store_labels(words, at, even, odd, used, parts, step):
 
 
 @block(always=True)
-def draw_rows(key, block, f, pattern, words):
+def draw_rows(key, first_block, f, pattern, words):
     """Write the first f labels of a vector of trials to the f + 1 rows in ``words``.
 
     Labels are sampled in pairs, so an odd f fills the last row as well.
     """
-    prepared = philox.prepare_lanes(key, block, philox.LABELS)
+    prepared = philox.prepare_lanes(key, first_block, philox.LABELS)
     used = simd.splat(pattern)
     for k in range(0, f, 2):
         even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
@@ -48,9 +48,9 @@ def draw_rows(key, block, f, pattern, words):
 
 
 @block(always=True, stored=True)
-def draw_four_vectors(key, block, f, parts, pattern, words):
-    """Do ``draw_rows`` for four vectors, f + 1 rows each, or the two ``parts`` of each; ``block`` is a multiple of 32."""
-    prepared = philox.prepare_four_vectors(key, block, philox.LABELS)
+def draw_four_vectors(key, first_block, f, parts, pattern, words):
+    """Do ``draw_rows`` for four vectors, f + 1 rows each, or the two ``parts`` of each; ``first_block`` is a multiple of 32."""
+    prepared = philox.prepare_four_vectors(key, first_block, philox.LABELS)
     used = simd.splat(pattern)
     step = 8 * (f + 1)
     for k in range(0, f, 2):
@@ -110,8 +110,9 @@ def make_pair_scan(start: np.uint64, update: Any) -> Any:
 
 
 @block
-def _update_distance(near, x, y):
-    return simd.minimum(near, simd.closeness(x ^ y))
+def _update_distance(least, x, y):
+    """Return the smaller of ``least`` and the closeness of two rows of labels, lane by lane."""
+    return simd.minimum(least, simd.closeness(x ^ y))
 
 
 #: The least ``simd.closeness`` of two of the f faults, lane by lane: 0 for a repeated label, 1 or 2 if the smallest distance is 1
@@ -121,7 +122,7 @@ smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 @block(always=True)
 def lane_pattern(n, lanes):
-    """Return the bits of a word that belong to labels in Q_n, or to their low 32 bits."""
+    """Return the bits of a word that belong to labels of Q_n; for n > 32 these are the low 32 bits of the labels."""
     width = 512 // lanes
     pattern = bits.ZERO
     for shift in range(0, 64, width):
@@ -148,18 +149,18 @@ def redraw_repeats(key, t, n, f, labels, at, lanes):
     column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
     taken = bits.ZERO
     j = bits.ZERO
-    near = False
+    has_close = False
     while taken < wanted:
         x = np.uint64(labels[column + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
-        new = True
-        close = False
+        is_new = True
+        is_close = False
         for i in range(taken):
             distance = bits.popcount(x ^ np.uint64(labels[column + np.uint64(i) * step]))
-            new &= distance != 0
-            close |= distance <= 2
-        if new:
+            is_new &= distance != 0
+            is_close |= distance <= 2
+        if is_new:
             labels[column + taken * step] = x
             taken += bits.ONE
-            near |= close
+            has_close |= is_close
         j += bits.ONE
-    return near
+    return has_close

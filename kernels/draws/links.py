@@ -81,14 +81,14 @@ def distinct_links(key, t, n, count, lower, dims, draws):
         From ``link_draws_for`` with at least ``count``.
     """
     width = link_field_width(n)
-    block, shift = field_position(t, width)
+    block_, shift = field_position(t, width)
     low = (ONE << np.uint64(width)) - ONE
     least = (low + ONE) % np.uint64(n)
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
-        even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
+        next_labels(key, block_, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
+        even, odd = next_fields(key, block_, shift, halves, philox.DIMENSIONS)
         mask = simd.splat(low)
         times = simd.splat(np.uint64(n))
         store_interleaved((even & mask) * times, (odd & mask) * times, draws.links)
@@ -146,8 +146,8 @@ def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
     draws : LinkDraws
         ``link_draws_for(0)`` is enough.
     """
-    block, shift = field_position(t, np.int64(16))
-    first, eight = simd.splat(block), simd.splat(_EIGHT)
+    block_, shift = field_position(t, np.int64(16))
+    first, eight = simd.splat(block_), simd.splat(_EIGHT)
     blocks = simd.join(first, first, first, first)
     of_nodes, of_dimensions = simd.splat(philox.LINKS), simd.splat(philox.DIMENSIONS)
     purposes = simd.join(of_nodes, of_nodes, of_dimensions, of_dimensions)

@@ -100,11 +100,11 @@ def node_label(key, t, j, n):
     t, j, n : int64
         Trial and position, from 0; 1 <= n <= 62.  Not checked.
     """
-    block, shift = field_position(t, field_width(n))
-    x = philox.random_word(key, block, np.uint64(j), philox.LABELS) >> shift
+    block_, shift = field_position(t, field_width(n))
+    x = philox.random_word(key, block_, np.uint64(j), philox.LABELS) >> shift
     if n > 32:
         x &= LOW32
-        x |= (philox.random_word(key, block, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF_WORD_BITS
+        x |= (philox.random_word(key, block_, np.uint64(j), philox.HIGH_LABELS) >> shift) << HALF_WORD_BITS
     return x & ((ONE << np.uint64(n)) - ONE)
 
 
@@ -143,9 +143,9 @@ def _is_new(x, out, taken, met, seen):
 
 
 @block
-def next_fields(key, block, shift, halves, purpose):
+def next_fields(key, block_, shift, halves, purpose):
     """Return words 2 h and 2 h + 1 of a block, for each h in ``halves``, shifted down to a trial's field: two vectors."""
-    even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(purpose))
+    even, odd = philox.mixed_lanes(key, simd.splat(block_), halves, simd.splat(purpose))
     by = simd.splat(shift)
     return even >> by, odd >> by
 
@@ -167,14 +167,14 @@ def store_interleaved(even, odd, words):
 
 
 @block
-def next_labels(key, block, shift, n, halves, purpose, high, words):
+def next_labels(key, block_, shift, n, halves, purpose, high, words):
     """Write labels of sixteen positions, of words 2 h and 2 h + 1 for each h in ``halves``, in order to ``words[:16]``.
 
     The words are those for ``purpose`` and, from bit 32 up, for ``high``.  ``words[16:32]`` is scratch memory.
     """
-    even, odd = next_fields(key, block, shift, halves, purpose)
+    even, odd = next_fields(key, block_, shift, halves, purpose)
     if n > 32:
-        high_even, high_odd = next_fields(key, block, shift, halves, high)
+        high_even, high_odd = next_fields(key, block_, shift, halves, high)
         even = join_high_fields(even, high_even)
         odd = join_high_fields(odd, high_odd)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
@@ -195,12 +195,12 @@ def distinct_nodes(key, t, n, count, out, draws):
     draws : Draws
         From ``draws_for`` with at least ``count``.
     """
-    block, shift = field_position(t, field_width(n))
+    block_, shift = field_position(t, field_width(n))
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     met = ZERO
     while taken < count:
-        next_labels(key, block, shift, n, halves, philox.LABELS, philox.HIGH_LABELS, draws.words)
+        next_labels(key, block_, shift, n, halves, philox.LABELS, philox.HIGH_LABELS, draws.words)
         for i in range(16):
             x = draws.words[i]
             if taken < count and _is_new(x, out, taken, met, draws.seen):

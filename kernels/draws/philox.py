@@ -47,10 +47,10 @@ _32 = np.uint64(32)
 
 
 @block
-def word_pair(key, block, half, purpose):
+def word_pair(key, block_, half, purpose):
     """Return words ``2 half`` and ``2 half + 1`` of a block, as two uint64; all arguments are uint64."""
-    a = block & _LOW
-    b = block >> _32
+    a = block_ & _LOW
+    b = block_ >> _32
     c = half & _LOW
     d = purpose
     x = key & _LOW
@@ -68,22 +68,22 @@ def word_pair(key, block, half, purpose):
 
 
 @block
-def random_word(key, block, j, purpose):
+def random_word(key, block_, j, purpose):
     """Return word ``j`` of a block, as a uint64; arguments are nonnegative integers, signed or unsigned."""
     place = np.uint64(j)
-    even, odd = word_pair(np.uint64(key), np.uint64(block), place >> np.uint64(1), np.uint64(purpose))
+    even, odd = word_pair(np.uint64(key), np.uint64(block_), place >> np.uint64(1), np.uint64(purpose))
     if place & np.uint64(1):
         return odd
     return even
 
 
 @block(always=True)
-def _prepare_blocks(key, block, purpose, kind):
-    """Return the values shared by all words of blocks ``block``, ``block + 1``, ... for a purpose, one per lane of ``kind``.
+def _prepare_blocks(key, first_block, purpose, kind):
+    """Return the values shared by all words of consecutive blocks for a purpose, one block per lane of ``kind``.
 
-    ``block`` is a multiple of the number of lanes, so the blocks differ only in the first number of the counter, and ``half``
-    enters by the third.  Hence one product of round 1, and the other of round 2, are shared by all halves, and the other two are
-    equal in all lanes, so they are scalars.
+    ``first_block`` is a multiple of the number of lanes, so the blocks differ only in the first number of the counter, and
+    ``half`` enters by the third.  Hence one product of round 1, and the other of round 2, are shared by all halves, and the other
+    two are equal in all lanes, so they are scalars.
 
     The result is for ``_prepare_half`` and ``_finish_rounds``: the second number of the counter xor the key of round 1 (a
     scalar), and in lanes the fourth number after round 1, the high half of round 2's product of the third, and that product xor
@@ -91,30 +91,30 @@ def _prepare_blocks(key, block, purpose, kind):
     """
     x = key & _LOW
     s = simd.splat_like(kind, _32)
-    a = simd.splat_like(kind, block & _LOW) + simd.iota(s)
+    a = simd.splat_like(kind, first_block & _LOW) + simd.iota(s)
     p = simd.mul32(a, simd.splat_like(kind, _M0))
     c = (p >> s) ^ simd.splat_like(kind, purpose ^ (key >> _32))
     q = simd.mul32(c, simd.splat_like(kind, _M1))
     third_key = (x + _W0 + _W0) & _LOW
-    return (block >> _32) ^ x, p, q >> s, q ^ simd.splat_like(kind, third_key)
+    return (first_block >> _32) ^ x, p, q >> s, q ^ simd.splat_like(kind, third_key)
 
 
 @block(always=True)
-def prepare_lanes(key, block, purpose):
-    """Return the values for ``word_lanes`` that blocks ``block`` .. ``block + 7`` share; ``block`` is a multiple of 8."""
+def prepare_lanes(key, first_block, purpose):
+    """Return the values for ``word_lanes`` that eight blocks from ``first_block`` on, a multiple of 8, share."""
     kind = simd.splat(_32)  # only its type matters
-    return _prepare_blocks(key, block, purpose, kind)
+    return _prepare_blocks(key, first_block, purpose, kind)
 
 
 @block(always=True)
-def prepare_four_vectors(key, block, purpose):
-    """Do ``prepare_lanes`` for 32 blocks, ``block`` a multiple of 32; ``word_lanes`` then returns four joined vectors.
+def prepare_four_vectors(key, first_block, purpose):
+    """Do ``prepare_lanes`` for 32 blocks, ``first_block`` a multiple of 32; ``word_lanes`` then returns four joined vectors.
 
     The generator is ten dependent products, and a processor looks ahead over about two calls.  Four calls together take .8 of the
     time of four separate calls.
     """
     kind = simd.splat(_32)  # only its type matters
-    return _prepare_blocks(key, block, purpose, simd.join(kind, kind, kind, kind))
+    return _prepare_blocks(key, first_block, purpose, simd.join(kind, kind, kind, kind))
 
 
 @block(always=True)
@@ -203,9 +203,9 @@ def four_word_lanes(key, prepared, halves):
 
 
 @block
-def pair_lanes(key, block, half, purpose):
+def pair_lanes(key, first_block, half, purpose):
     """Do ``word_lanes`` in one call.  In a loop over halves the compiler moves the preparation out of the loop."""
-    return word_lanes(key, prepare_lanes(key, block, purpose), half)
+    return word_lanes(key, prepare_lanes(key, first_block, purpose), half)
 
 
 @block

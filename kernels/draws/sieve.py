@@ -214,8 +214,8 @@ def make_sieve(inspect: Any, work_off: Any = queue_nothing, small: bool = False)
             queued = False
             if not draining:
                 if vector == 0:
-                    block = np.uint64(8 * (start // (lanes * parts)))
-                    draw_four_vectors(key, block, samples.count, parts, pattern, words)
+                    first_block = np.uint64(8 * (start // (lanes * parts)))
+                    draw_four_vectors(key, first_block, samples.count, parts, pattern, words)
                 part = vector & (parts - 1)
                 at = vector * (samples.count + 1) * lanes
                 queued = inspect(work, TrialVector(key, start + part, parts, at, first, stop), lanes, tally)

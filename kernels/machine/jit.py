@@ -142,14 +142,14 @@ def _restrict_callers(dispatcher: Any) -> Any:
 
 
 class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
-    def __init__(self, kernel: Kernel, entry: CacheEntry) -> None:
-        self._name, self._py_func, self.entry = repr(kernel), kernel.function, entry
+    def __init__(self, owner: Kernel, entry: CacheEntry) -> None:
+        self._name, self._py_func, self.entry = repr(owner), owner.function, entry
         self._impl = impl = object.__new__(self._impl_class)
-        impl._lineno = kernel.function.__code__.co_firstlineno
+        impl._lineno = owner.function.__code__.co_firstlineno
         # ``CacheEntry`` makes the folder, so the locator has nothing to do.
-        impl._locator = SimpleNamespace(_py_file=kernel.function.__code__.co_filename, ensure_cache_path=lambda: None)
+        impl._locator = SimpleNamespace(_py_file=owner.function.__code__.co_filename, ensure_cache_path=lambda: None)
         self._cache_path = str(entry.index.parent)
-        self._cache_file = numba.core.caching.IndexDataCacheFile(self._cache_path, entry.index.stem, kernel.name)
+        self._cache_file = numba.core.caching.IndexDataCacheFile(self._cache_path, entry.index.stem, owner.name)
         self.enable()
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
