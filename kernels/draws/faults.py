@@ -44,7 +44,7 @@ class Faults(NamedTuple):
     ends: Words  #: the ends of the message, distinct and nonfaulty
     base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (R3)
     free: Words  #: its free dimensions
-    named: Flags  #: scratch memory to sample the nonfaulty nodes, if they are fewer
+    marked: Flags  #: one entry per node, False between trials: scratch memory if the nonfaulty nodes are sampled
     draws: Draws  #: scratch memory to sample nodes
     link_draws: LinkDraws  #: scratch memory to sample links
 
@@ -52,8 +52,8 @@ class Faults(NamedTuple):
 @scratch(stored=True)
 def faults_for(n, f, links, ends):
     """Return a ``Faults`` for f faulty nodes, ``links`` faulty links and distinct ends in Q_n; f + ends <= 2^n, not checked."""
-    few = count_sampled_labels(n, f)
-    count = few + ends if few == f else few
+    sampled = count_sampled_labels(n, f)
+    count = sampled + ends if sampled == f else sampled
     size = np.zeros(SUBCUBES + 1, np.int64)
     size[FAULTY_NODES] = f
     size[FAULTY_LINKS] = links
@@ -67,7 +67,7 @@ def faults_for(n, f, links, ends):
         np.zeros(ends, np.uint64),
         np.zeros(f + links + 16, np.uint64),
         np.zeros(f + links + 16, np.uint64),
-        np.zeros(np.int64(1) << n if few < f else 0, np.bool_),
+        np.zeros(np.int64(1) << n if sampled < f else 0, np.bool_),
         draws_for(count),
         link_draws_for(links),
     )
@@ -82,6 +82,20 @@ def index_faults(faults):
             add_label(faults.known, faults.labels[i])
 
 
+@block
+def _replace_by_others(faults, count):
+    """Replace the first ``count`` labels by all other labels, ascending."""
+    for i in range(count):
+        faults.marked[faults.labels[i]] = True
+    at = np.int64(0)
+    for x in range(faults.marked.size):
+        if faults.marked[x]:
+            faults.marked[x] = False
+        else:
+            faults.labels[at] = x
+            at += 1
+
+
 @block(stored=True)
 def draw(key, t, n, faults):
     """Sample trial ``t``'s faults and ends.
@@ -90,22 +104,13 @@ def draw(key, t, n, faults):
     faults, where the nonfaulty nodes are sampled, the ends are the first of these.
     """
     f, ends = faults.size[FAULTY_NODES], faults.size[ENDS]
-    few = count_sampled_labels(n, f)
-    labels = faults.labels
-    distinct_nodes(key, t, n, few + ends if few == f else few, labels, faults.draws)
-    first = f if few == f else np.int64(0)
+    sampled = count_sampled_labels(n, f)
+    distinct_nodes(key, t, n, sampled + ends if sampled == f else sampled, faults.labels, faults.draws)
+    first_end = f if sampled == f else np.int64(0)
     for i in range(ends):
-        faults.ends[i] = labels[first + i]
-    if few < f:
-        for i in range(few):
-            faults.named[labels[i]] = True
-        at = np.int64(0)
-        for x in range(faults.named.size):
-            if faults.named[x]:
-                faults.named[x] = False
-            else:
-                labels[at] = x
-                at += 1
+        faults.ends[i] = faults.labels[first_end + i]
+    if sampled < f:
+        _replace_by_others(faults, sampled)
     index_faults(faults)
     if faults.size[FAULTY_LINKS]:
         distinct_links(key, t, n, faults.size[FAULTY_LINKS], faults.lower, faults.dims, faults.link_draws)
@@ -188,10 +193,10 @@ def is_closed(faults, x):
 def is_safe(faults, n):
     """Whether some node of Q_n is active, that is, no subcube is the whole cube."""
     whole = (ONE << np.uint64(n)) - ONE
-    found = False
+    all_unsafe = False
     for i in range(faults.size[SUBCUBES]):
-        found |= faults.free[i] == whole
-    return not found
+        all_unsafe |= faults.free[i] == whole
+    return not all_unsafe
 
 
 @kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, int64, int64, int64)")
