@@ -125,13 +125,13 @@ def spread_nodes(seen, opposite, nonfaulty, low, high, out):
     For that all nodes of ``seen`` must be nonfaulty, because every difference between ``seen`` and ``out`` counts.
     """
     zero = simd.splat(ZERO)
-    fresh = zero
+    differences = zero
     for v in range(0, seen.size, 8):
-        x = simd.load(seen, v)
-        y = _spread_in_vector(x, low, high) | simd.load(opposite, v)
-        for k in range(max(low, 9), high):
-            y = y | simd.load(seen, v ^ (8 << (k - 9)))
-        y = y & simd.load(nonfaulty, v)
-        simd.store(out, v, y)
-        fresh = fresh | (x ^ y)
-    return simd.bits(fresh != zero) != ZERO
+        before = simd.load(seen, v)
+        spread = _spread_in_vector(before, low, high) | simd.load(opposite, v)
+        for k in range(max(low, 9), high):  # in a vector at a distance of 2^(k - 9) vectors, 8 words each
+            spread = spread | simd.load(seen, v ^ (8 << (k - 9)))
+        spread = spread & simd.load(nonfaulty, v)
+        simd.store(out, v, spread)
+        differences = differences | (before ^ spread)
+    return simd.bits(differences != zero) != ZERO
