@@ -5,8 +5,10 @@ Interpretations A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 
 
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
+from fastcube.algorithms.channel_dependencies import Channel
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
@@ -15,13 +17,13 @@ from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.asymptotic import NormalMean, Ratio
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.statistics import Mean
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .partition import pair_text
+from .partition import PARTITION_EXISTS, check_faults, pair_text
 
 #: Dimension of the hypercube of Table 3.
 _TABLE_DIMENSION = 10
@@ -38,8 +40,8 @@ def table_3() -> tuple[dict[str, Any], ...]:
 
 
 def _check_point(point: Point) -> None:
+    check_faults(point)
     n, f = int(point["n"]), int(point["f"])
-    check_range("f", f, 0, 2 ** (n - 2), f"for n={n}")
     check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
 
 
@@ -58,6 +60,15 @@ def _most_channels(point: Point) -> float:
 def supernode_text(net: Supercube, v: int) -> str:
     """Return a supernode in the paper's notation with its label, such as ``011** (2)``."""
     return f"{net.supernode(v)} ({net.label(v)})"
+
+
+def channel_text(net: Supercube, channel: Channel) -> str:
+    """Return a channel with its network, such as ``0010 -> 0110 (high)``."""
+    u, v, *copies = channel
+    label_u, label_v = net.label(u), net.label(v)
+    network = f"inside {supernode_text(net, u)}" if label_u == label_v else "high" if label_u < label_v else "low"
+    copy = f", copy {copies[0]}" if copies else ""
+    return f"{u:0{net.n}b} -> {v:0{net.n}b} ({network}{copy})"
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
@@ -202,7 +213,7 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-_CONDITION = "partition_exists"
+_CONDITION = PARTITION_EXISTS.name
 
 MULTICAST = Study(
     name="multicast",
@@ -277,12 +288,7 @@ MULTICAST = Study(
             squares="separate_separate",
             condition=_CONDITION,
         ),
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-            shown=False,
-        ),
+        replace(PARTITION_EXISTS, shown=False),
     ),
     kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),

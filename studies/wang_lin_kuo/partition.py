@@ -36,6 +36,19 @@ _MOST_DIMENSIONS_FOR_ALL_PAIRS = 16
 _MANY_FAULTS, _MOST_PAIRS = 1000, 100
 
 
+#: The statistic that all studies of this paper share, and by its name the condition of their other statistics.
+PARTITION_EXISTS = Proportion(
+    name="partition_exists",
+    description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node each",
+)
+
+
+def check_faults(point: Point) -> None:
+    """Raise ParameterError if f exceeds the number of 2-cubes, 2^(n-2): a fault-tolerant 2-partition has one fault in each."""
+    n = int(point["n"])
+    check_range("f", point["f"], 0, 2 ** (n - 2), f"for n={n}")
+
+
 def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
@@ -231,11 +244,7 @@ TWO_PARTITION = Study(
     ),
     tally=layout.TWO_PARTITION,
     statistics=(
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-        ),
+        PARTITION_EXISTS,
         Proportion(
             name="greedy_finds",
             description="probability that the greedy search of Figure 2 finds a 2-partition, over all trials",
