@@ -38,6 +38,7 @@ def _list_chains(net: Supercube, message: Message, copies: int) -> list[tuple[Ch
         return channel_of(net, use.kind, use.u, use.v, copies)
 
     chains: list[tuple[Channel, ...]] = []
+    stack: list[tuple[tuple[Channel, ...], Use]]
     stack = [((channel_taken(use),), use) for use in source_messages(net, *message, "shortcut")]
     while stack:
         chain, use = stack.pop()
