@@ -44,7 +44,7 @@ FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.
 
 
 def _round_bound(point: Point) -> float:
-    """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1 because it is a divisor."""
+    """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1: a quantile takes 0 for an unknown bound."""
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
