@@ -12,7 +12,7 @@ import fastcube as fc
 from fastcube.measure.tally import Tally
 from fastcube.plot.panel import Panel
 from fastcube.results.results import Results
-from fastcube.studies.leu_kuo.gathering import list_fault_kinds
+from fastcube.studies.leu_kuo.gathering_figures import list_fault_kinds
 
 
 @pytest.fixture(scope="module")
