@@ -35,6 +35,7 @@ from .threshold import (
     fit_curve,
     leading_order,
 )
+from .unsafe import ALL_UNSAFE_TEXT, ROUNDS_TEXT, UNSAFE_FRACTION_TEXT
 
 #: p_1/2 to two or three digits, the centre of the default grid: exact for n = 2..6, from 40,000 trials or more for larger n.
 CENTRES: dict[int, float] = {int(n): p for n, p in read_json("critical")["centres"].items()}
@@ -207,18 +208,18 @@ UNSAFE_CRITICAL = Study(
     statistics=(
         Proportion(
             name="all_unsafe",
-            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
+            description=ALL_UNSAFE_TEXT,
         ),
         Mean(
             name="unsafe_fraction",
-            description="mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
+            description=UNSAFE_FRACTION_TEXT,
             total="unsafe_nodes",
             nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
+            description=ROUNDS_TEXT,
             total="rounds",
             nonzero="with_unsafe",
             bound=_round_bound,
