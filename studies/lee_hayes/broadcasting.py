@@ -22,7 +22,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 from .messages import explain_faults_and_ends
-from .routing import make_proportion
+from .routing_statistics import make_proportion
 
 #: Largest number of fault sets that an enumeration may take, about ten seconds.
 _MOST_CASES = 10**7

@@ -5,7 +5,6 @@ the messages can have the extra delay of two.  ``routing`` counts the messages. 
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,16 +12,24 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import dispatch, layout
-from fastcube.measure.asymptotic import Ratio
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, check_point, is_searched, sample_trial
-from fastcube.measure.statistics import Proportion, return_zero
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 
 from .messages import explain_faults_and_ends, explain_routes, has_value
 from .printed_limit import STATEMENT, delay_limit, is_stated
+from .routing_statistics import (
+    AMONG_ACTIVE,
+    SOME_ACTIVE,
+    make_detour_proportion,
+    make_ending_proportion,
+    make_length_bound,
+    make_length_ratio,
+    make_longer_proportion,
+    make_proportion,
+)
 
 #: Largest number of messages that an enumeration may take.
 _MOST_CASES = 10**7
@@ -195,97 +202,6 @@ def _loss_notes(results: Results) -> list[str]:
 
 # ---------------------------------------------------------------- the study
 
-#: The rules in descriptions of statistics, by the beginnings of the statistics' names.
-_NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
-
-#: The counter of the trials in which ROUTE3(1) runs.
-_SOME_ACTIVE = "some_active"
-
-#: These trials as the end of a description.
-_AMONG_ACTIVE = ", among trials with an active node"
-
-
-def _among_delivered(name: str) -> str:
-    """Return the end of a description of a statistic over delivered messages."""
-    where = " in trials with an active node" if name == "route3" else ""
-    return f", among messages that {_NAMES[name]} delivers{where}"
-
-
-def make_proportion(
-    name: str, description: str, condition: str | None = None, shown: bool = False, **options: Any
-) -> Proportion:
-    """Return a proportion that tables show only if ``shown``, with further fields as ``options``."""
-    return Proportion(name=name, description=description, condition=condition, shown=shown, **options)
-
-
-def _has_faults(point: Point) -> bool:
-    """Whether a node or link is faulty; without faults no route is a detour."""
-    return bool(point["f"] or point["links"])
-
-
-def detour_proportion(name: str, shown: bool = False) -> Proportion:
-    """Return the fraction of an algorithm's delivered routes that are detours, as a statistic."""
-    what = f"fraction of routes longer than the Hamming distance{_among_delivered(name)}"
-    return make_proportion(
-        f"{name}_above_hamming", what, f"{name}_delivered", shown, events=f"{name}_above_hamming", possible=_has_faults
-    )
-
-
-def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
-    """Return a bound on the ratio of links to Hamming distance of a delivered route, by the k of its rule.
-
-    A route visits no node twice.  It leaves a minimal path only at nodes with a fault among the first k links toward t or the
-    nodes behind them, each time for two links.
-    """
-
-    def bound(point: Point) -> float:
-        n, k = int(point["n"]), radius(point)
-        at_distance = [math.comb(n, i) for i in range(k + 1)]
-        nodes_near_faults = int(point["f"]) * (sum(at_distance) - 1) + 2 * int(point["links"]) * sum(at_distance[:-1])
-        return float(1 + 2 * min(2 ** (n - 1), nodes_near_faults))
-
-    return bound
-
-
-def length_ratio(name: str, bound: Callable[[Point], float] = return_zero) -> Ratio:
-    """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic.
-
-    ``bound`` returns the largest ratio of a route, or 0 if none is known.
-    """
-    return Ratio(
-        name=f"{name}_stretch",
-        description=f"total links of routes divided by the total Hamming distance{_among_delivered(name)}",
-        numerator=f"{name}_links",
-        denominator=f"{name}_distance",
-        squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
-        nonzero=f"{name}_above_hamming",
-        base=1,
-        bound=bound,
-        condition=f"{name}_delivered",
-        shown=False,
-    )
-
-
-#: The outcomes other than delivery, in descriptions.
-_OUTCOMES = {
-    "livelock": "come to a node twice, and so circle for ever,",
-    "stuck": "stop where the rule allows no link",
-}
-
-
-def ending_proportion(name: str, outcome: str, condition: str | None = None) -> Proportion:
-    """Return the fraction of an algorithm's messages with one of ``_OUTCOMES``, as a statistic."""
-    messages, among = ("messages", _AMONG_ACTIVE) if condition == _SOME_ACTIVE else ("all messages", "")
-    description = f"fraction of {messages} that {_OUTCOMES[outcome]} under {_NAMES[name]}{among}"
-    return make_proportion(f"{name}_{outcome}", description, condition)
-
-
-def _longer_proportion(name: str) -> Proportion:
-    """Return the fraction of an algorithm's delivered routes that are not shortest nonfaulty paths, as a statistic."""
-    what = f"fraction of routes longer than a shortest nonfaulty path (n <= 12){_among_delivered(name)}"
-    return make_proportion(f"{name}_above_shortest", what, f"{name}_delivered", defined=is_searched)
-
-
 ROUTING = Study(
     name="routing",
     title="Routing among random faults in Q_n",
@@ -297,11 +213,11 @@ ROUTING = Study(
     ),
     tally=layout.ROUTING,
     statistics=(
-        detour_proportion("route3", shown=True),
+        make_detour_proportion("route3", shown=True),
         make_proportion(
             "route3_delivered",
-            f"fraction of messages that ROUTE3(1) delivers{_AMONG_ACTIVE}",
-            _SOME_ACTIVE,
+            f"fraction of messages that ROUTE3(1) delivers{AMONG_ACTIVE}",
+            SOME_ACTIVE,
             True,
         ),
         make_proportion(
@@ -314,8 +230,8 @@ ROUTING = Study(
         *(
             make_proportion(
                 f"{name}_delivered_active",
-                f"fraction of messages that {title} delivers{_AMONG_ACTIVE}",
-                _SOME_ACTIVE,
+                f"fraction of messages that {title} delivers{AMONG_ACTIVE}",
+                SOME_ACTIVE,
             )
             for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
         ),
@@ -327,35 +243,35 @@ ROUTING = Study(
         make_proportion(
             "some_active", "fraction of fault sets that leave some node active, which is neither faulty nor unsafe"
         ),
-        ending_proportion("route1", "livelock"),
-        ending_proportion("route2", "livelock"),
-        ending_proportion("route1", "stuck"),
-        ending_proportion("route2", "stuck"),
-        ending_proportion("route3", "livelock", _SOME_ACTIVE),
-        ending_proportion("route3", "stuck", _SOME_ACTIVE),
-        detour_proportion("route1"),
-        detour_proportion("route2"),
-        length_ratio("route1", length_bound(lambda point: int(point["k"]))),
-        length_ratio("route2", length_bound(lambda point: int(point["k"]))),
-        length_ratio("route3", length_bound(lambda _: 1)),
+        make_ending_proportion("route1", "livelock"),
+        make_ending_proportion("route2", "livelock"),
+        make_ending_proportion("route1", "stuck"),
+        make_ending_proportion("route2", "stuck"),
+        make_ending_proportion("route3", "livelock", SOME_ACTIVE),
+        make_ending_proportion("route3", "stuck", SOME_ACTIVE),
+        make_detour_proportion("route1"),
+        make_detour_proportion("route2"),
+        make_length_ratio("route1", make_length_bound(lambda point: int(point["k"]))),
+        make_length_ratio("route2", make_length_bound(lambda point: int(point["k"]))),
+        make_length_ratio("route3", make_length_bound(lambda _: 1)),
         make_proportion(
             "ends_in_one_unsafe_subcube",
-            f"fraction of messages between two unsafe nodes of one maximal unsafe subcube{_AMONG_ACTIVE}",
-            _SOME_ACTIVE,
+            f"fraction of messages between two unsafe nodes of one maximal unsafe subcube{AMONG_ACTIVE}",
+            SOME_ACTIVE,
         ),
         make_proportion(
             "route3_beats_route1",
-            f"fraction of messages that ROUTE3(1) delivers and ROUTE1(k) loses or delivers over more links{_AMONG_ACTIVE}",
-            _SOME_ACTIVE,
+            f"fraction of messages that ROUTE3(1) delivers and ROUTE1(k) loses or delivers over more links{AMONG_ACTIVE}",
+            SOME_ACTIVE,
         ),
         make_proportion(
             "route1_beats_route3",
-            f"fraction of messages that ROUTE1(k) delivers and ROUTE3(1) loses or delivers over more links{_AMONG_ACTIVE}",
-            _SOME_ACTIVE,
+            f"fraction of messages that ROUTE1(k) delivers and ROUTE3(1) loses or delivers over more links{AMONG_ACTIVE}",
+            SOME_ACTIVE,
         ),
-        _longer_proportion("route1"),
-        _longer_proportion("route2"),
-        _longer_proportion("route3"),
+        make_longer_proportion("route1"),
+        make_longer_proportion("route2"),
+        make_longer_proportion("route3"),
         make_proportion(
             "reachable",
             "fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",

@@ -15,7 +15,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 from .messages import describe_link_numbers, explain_routes, has_value
-from .routing import ending_proportion, length_ratio, make_proportion
+from .routing_statistics import make_ending_proportion, make_length_ratio, make_proportion
 
 #: Node failure rates of the grid, from 0 to 1/2.
 _RATES = [round(0.05 * i, 2) for i in range(11)]
@@ -174,12 +174,12 @@ ROUTING_RATE = Study(
             "fraction of all messages that ROUTE2(k) delivers in as many links as the Hamming distance",
             _VALID,
         ),
-        ending_proportion("route1", "livelock", _VALID),
-        ending_proportion("route2", "livelock", _VALID),
-        ending_proportion("route1", "stuck", _VALID),
-        ending_proportion("route2", "stuck", _VALID),
-        length_ratio("route1"),
-        length_ratio("route2"),
+        make_ending_proportion("route1", "livelock", _VALID),
+        make_ending_proportion("route2", "livelock", _VALID),
+        make_ending_proportion("route1", "stuck", _VALID),
+        make_ending_proportion("route2", "stuck", _VALID),
+        make_length_ratio("route1"),
+        make_length_ratio("route2"),
     ),
     kernel=lambda point: dispatch.ROUTING_RATE.kernel(*point.values()),
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=_RATES, k=[1, 2]), 10**6),),
