@@ -89,13 +89,13 @@ def _stuck_text(net: Supercube, outcome: Wormhole) -> list[str]:
     """Return a line for each of the first stuck messages: the channels that it holds, and those that it waits for."""
     lines = []
     for stuck, held in itertools.islice(outcome.held.items(), _MOST_STUCK):
-        index, network = stuck
+        index, kind = stuck
         held_text = "; ".join(channel_text(net, channel) for channel in sorted(held)) or "nothing"
         requests = []
         for channel, holder in outcome.waiting[stuck]:
             state = "free" if holder is None else f"held by {holder[0]} {holder[1]}"
             requests.append(f"{channel_text(net, channel)}, {state}")
-        lines.append(f"    {index} {network} holds {held_text}; asks for {'; '.join(requests)}")
+        lines.append(f"    {index} {kind} holds {held_text}; asks for {'; '.join(requests)}")
     return lines
 
 
