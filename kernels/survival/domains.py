@@ -3,7 +3,7 @@
 A *domain* is a board, whose nodes fail together, or a switch, whose links do.  Lanes, rows and verdicts are those of ``lanes``
 and ``sweeps``.  Row g of ``works`` has the lanes in which domain g works.  It is removed from the rows of a board's nodes, and
 stands for each link of a switch.  Single failures are those of ``survival`` with the same key, and failed domains come from words
-of their own (``domain_draws``).
+of their own (``failed_domains``).
 
 On the other side of the comparison a trial has as many failed nodes as with its domains: the first labels of the same sequence.
 So trial t is trial t of ``survival`` with that many faults.  These labels take most of the time.
@@ -22,8 +22,8 @@ from ..machine.array_types import I64, Ints, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
-from .domain_draws import DomainDraws, domain_draws_for, draw_domains
 from .domain_numbers import board_of, find_board_size, number_boards, number_switches
+from .failed_domains import DomainDraws, domain_draws_for, draw_domains
 from .lanes import GroupSample, decide_pairs, make_verdict_counter
 from .layout import SURVIVAL_DOMAINS
 from .sweeps import Sweeps, fill_verdict, prepare_numbered

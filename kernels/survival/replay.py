@@ -15,8 +15,8 @@ from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
-from .domain_draws import domain_draws_for, draw_domains
 from .drawing_by_rate import draw_links_by_rate, draw_nodes_by_rate, rate_sampling_for
+from .failed_domains import domain_draws_for, draw_domains
 from .lanes import draw_pairs
 from .scalar import draw_cuts
 

@@ -89,6 +89,7 @@ FURTHER_POINTS = (
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
+    ("survival", ("crossed", 2, 2, 0), "scalar.SURVIVAL_SINGLE", 4),  # two survivors, the fewest with a pair
     # as many components as are counted
     ("survival-components", ("crossed", 4, 8, 6), "scalar.SURVIVAL_COMPONENTS", 60),
 )
@@ -111,10 +112,17 @@ EQUIVALENT = {
     " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 2) * lanes, word),"
     " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
     " np.array([stop, stop]))": ("the mutant only allocates more memory"),
-    "routing.rate._record_delivered: if excess < 0 or trial1 > first or trial2 > first"
-    " -> if excess < 1 or trial1 > first or trial2 > first": (
-        "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
-    ),
+    "survival.curve.curve_scratch_for: return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
+    " _FAILING_LINKS else nodes, np.int32), np.empty(16, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
+    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), failed, rows, survivors, np.zeros(count, np.uint64),"
+    " np.zeros((len(_SIZES), count), np.uint64), np.zeros(count, np.uint64), np.zeros((len(_SIZES), count),"
+    " np.uint64), np.zeros((len(_SIZES), count), np.uint64), np.zeros((len(_SIZES), count), np.uint64),"
+    " np.zeros(_FIRST_EVENTS, np.int64)) -> return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
+    " _FAILING_LINKS else nodes, np.int32), np.empty(17, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
+    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), failed, rows, survivors, np.zeros(count, np.uint64),"
+    " np.zeros((len(_SIZES), count), np.uint64), np.zeros(count, np.uint64), np.zeros((len(_SIZES), count),"
+    " np.uint64), np.zeros((len(_SIZES), count), np.uint64), np.zeros((len(_SIZES), count), np.uint64),"
+    " np.zeros(_FIRST_EVENTS, np.int64))": "the mutant only allocates more memory",
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
     ),
@@ -125,6 +133,8 @@ EQUIVALENT = {
     "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
         "the mutant only allocates more memory"
     ),
+    "trees.subcube_lattice.lattice_for: low_steps[at + _UP] = (2 - digit) * power * lanes -> low_steps[at - _UP] = (2"
+    " - digit) * power * lanes": "the step upwards is the first of its pair, so that its index is 0",
     "trees.lattice_lanes.optimal_tree_lanes:"
     " scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))"
     " -> scratch = optimal_tree_scratch_for(n, links, np.int64(1), _LATTICE_LANES, np.uint8(0))": (
