@@ -130,8 +130,9 @@ EQUIVALENT = {
     " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
         "without faulty nodes the mutant only searches the hypercube instead"
     ),
-    "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
-        "the mutant only allocates more memory"
+    "survival.failed_domains.domain_draws_for: ready = sampled + sampled * sampled // domain_count + 5 & ~np.int64(3)"
+    " -> ready = sampled + sampled * sampled // domain_count + 6 & ~np.int64(3)": (
+        "the mutant only samples more positions in lanes"
     ),
     "trees.subcube_lattice.lattice_for: low_steps[at + _UP] = (2 - digit) * power * lanes -> low_steps[at - _UP] = (2"
     " - digit) * power * lanes": "the step upwards is the first of its pair, so that its index is 0",
