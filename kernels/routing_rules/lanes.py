@@ -27,30 +27,23 @@ import numpy as np
 from ..draws import sieve
 from ..draws.faults import SUBCUBES, index_faults, unsafe_subcubes
 from ..machine import simd
-from ..machine.array_types import I64, Cells, Floats, Ints
-from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.array_types import I64, Cells, Floats
+from ..machine.bits import ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
-from ..routing.layout import MAX_SEARCHED_DIMENSION
-from ..tally.layout import Layout
-from ..tally.sums import offer
+from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import (
     NAMES,
     REFERENCE,
     WANDERING_RULES,
     F,
     N,
-    compared_rules,
     fallback_of,
     make_layout,
-    promising_rules,
 )
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
-
-#: Indices of ``counted`` and ``first``: all trials that lanes decide, and the ones with a free first path among them.
-DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
@@ -61,17 +54,8 @@ class LanesWorkspace(NamedTuple):
     f: I64  #: number of faulty nodes
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
-    masks: Cells  #: f rows of one vector, and an unused one: free dimensions of each fault's subcube
-    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: (2): the smallest trial index of each kind
-
-
-@block(always=True)
-def count_decided(work, chosen, at, which):
-    """Count the lanes ``chosen`` as trials of the kind ``which``, DECIDED or FREE_PATH; ``at`` is the first of these trials."""
-    work.counted[which] += popcount(chosen)
-    if chosen:
-        work.first[which] = min(work.first[which], at)
+    masks: Cells  #: f rows of one vector: free dimensions of each fault's subcube
+    decided: DecidedTrials
 
 
 @block(always=True, stored=True)
@@ -165,13 +149,15 @@ def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, u
         live = first_lanes(queue.filled[0], lanes)
         undecided = shared | (two_between if wanders else two_between & on_path)
         decided = live & ~undecided
-        rest = (decided if user_rule_wanders else decided & on_path) if has_user_rules else ZERO
-        while rest:
-            evaluate_users_in_column(work, lowest(rest), lanes, tally)
-            rest &= rest - ONE
-        for which in range(2):  # DECIDED, FREE_PATH; & 63: the lowest of no lanes is 64, whose trial is not used
-            count_decided(work, decided, sieve.decode_trial(queue, lanes, lowest(decided) & 63), which)
-            decided &= ~on_path
+        free = decided & ~on_path
+        # & 63: the lowest of no lanes is 64, whose trial is not used
+        count_decided(work.decided, decided, sieve.decode_trial(queue, lanes, lowest(decided) & 63), DECIDED)
+        count_decided(work.decided, free, sieve.decode_trial(queue, lanes, lowest(free) & 63), FREE_PATH)
+        if has_user_rules:
+            rest = decided if user_rule_wanders else decided ^ free
+            while rest:
+                evaluate_users_in_column(work, lowest(rest), lanes, tally)
+                rest &= rest - ONE
         undecided &= live
         while undecided:
             evaluate_column(work, lowest(undecided), lanes, tally)
@@ -200,69 +186,18 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
         undecided = (close | on_path if n > 32 else close) & wanted
         decided = wanted ^ undecided
         evaluate_lanes(work, decided if user_rule_wanders else decided & on_path, trials, lanes, tally)
-        count_decided(work, decided, trials.start + lowest(decided), DECIDED)
+        count_decided(work.decided, decided, trials.start + lowest(decided), DECIDED)
         free = decided & ~on_path
-        count_decided(work, free, trials.start + lowest(free), FREE_PATH)
-        if undecided == ZERO:
-            return False
+        count_decided(work.decided, free, trials.start + lowest(free), FREE_PATH)
         while n > 32 and undecided:
             run_trial(trials.key, sieve.trial_in_lane(trials, lowest(undecided)), work.params, work.scratch, tally)
             undecided &= undecided - ONE
+        if undecided == ZERO:
+            return False
         sieve.queue_trials(work.queue, work.samples, trials, undecided, repeated, lanes)
-        return n <= 32
+        return True
 
     return filter_vector
-
-
-def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
-    """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
-
-    ``names`` are the rules that lanes decide.  ROUTE delivers only if the first path is free.  In these trials, and in no others,
-    lanes decide users' rules as well.  But if one of these may leave a free first path, all are evaluated in every trial, and
-    none is in ``names``.  If there are users' rules, rules are compared where these are evaluated.
-    """
-    compared = () if has_user_rules else compared_rules(names, reference)
-    pairs = tuple(
-        (int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), 1 if reference == "route" else -1)
-        for name in compared
-        if "route" in (name, reference)
-    )
-    has_pairs = len(pairs) > 0
-    kinds = tuple(FREE_PATH if name == "route" or name not in NAMES else DECIDED for name in names)
-    has_route = "route" in names
-    delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
-    at_hamming = tuple(int(layout.counter(f"{name}_at_hamming")) for name in names)
-    route_loss = int(layout.counter("route_loss")) if has_route else 0
-    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
-    wrong = tuple(int(layout.maximum(f"{name}_wrong")) for name in promising_rules(names))
-    possible = tuple(int(layout.counter(name)) for name in ("hamming_path_exists", "hamming_path_known"))
-    reachable = int(layout.counter("reachable"))
-    count, promising_count = len(names), len(wrong)
-
-    @block
-    def record_decided(work, n, tally):
-        decided, lost_by_route = work.counted[DECIDED], work.counted[DECIDED] - work.counted[FREE_PATH]
-        for i in range(count):
-            trials = work.counted[kinds[i]]
-            tally[delivered[i]] += trials
-            tally[at_hamming[i]] += trials
-            if trials:
-                offer(tally, most[i], np.int64(0), work.first[kinds[i]])
-        if decided and promising_count:
-            for i in range(promising_count):
-                offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
-        if has_pairs:
-            for diff_slot, differs_slot, sign in pairs:
-                tally[diff_slot] += sign * lost_by_route
-                tally[differs_slot] += lost_by_route
-        for slot in possible:
-            tally[slot] += decided
-        if n <= MAX_SEARCHED_DIMENSION:
-            tally[reachable] += decided
-            if has_route:
-                tally[route_loss] += lost_by_route
-
-    return record_decided
 
 
 def make_lanes_kernel(
@@ -304,9 +239,8 @@ def make_lanes_kernel(
             f,
             sieve.make_samples(n, f + 2, lanes, word),
             sieve.make_queue(n, f + 2, first, lanes, word),
-            np.zeros((f + 1) * lanes, word),
-            np.zeros(2, np.int64),
-            np.full(2, stop, np.int64),
+            np.zeros(f * lanes, word),
+            make_decided_trials(stop),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
@@ -316,7 +250,7 @@ def make_lanes_kernel(
             work = workspace_for(params, first, stop)
             work.scratch.world.now[POINT_KEY] = key
             sift_trials(key, first, stop, work, lanes, tally)
-            record_decided(work, work.samples.n, tally)
+            record_decided(work.decided, work.samples.n, tally)
 
     return routing_rules_lanes
 

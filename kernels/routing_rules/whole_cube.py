@@ -33,7 +33,7 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..survival.drawing import lane_places
 from . import levels_from_labels
-from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
+from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
 from .planes import (
@@ -66,8 +66,7 @@ class WholeCubeWorkspace(NamedTuple):
     queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: (2): the smallest trial index of each kind
+    decided: DecidedTrials
 
 
 @block(always=True)
@@ -135,8 +134,8 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
         if has_route3:
             decided &= active_lanes(work.planes, at, n)
         # & 7: the lowest of no lanes is 64, whose trial is not used
-        count_decided(work, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
-        count_decided(work, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
+        count_decided(work.decided, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
+        count_decided(work.decided, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
         rest = decided & ~free if has_user_rules else ZERO
         while rest:
             i = lowest(rest)
@@ -275,8 +274,8 @@ def _make_queue_filter(route_group: Any, find_free_and_minimal: Any, wanders: bo
         if has_user_rules:
             decided &= free
         # the lowest of no lanes is 64, whose trial is not used
-        count_decided(work, decided, start + lowest(decided), DECIDED)
-        count_decided(work, decided & free, start + lowest(decided & free), FREE_PATH)
+        count_decided(work.decided, decided, start + lowest(decided), DECIDED)
+        count_decided(work.decided, decided & free, start + lowest(decided & free), FREE_PATH)
         return decided
 
     @block(always=True)
@@ -378,8 +377,7 @@ def make_whole_cube_kernel(
             np.zeros(slots, np.int64),
             # for n < 8 place_eight stores past the last plane
             np.zeros(group_offset(slots, n) + 32, np.uint64),
-            np.zeros(2, np.int64),
-            np.full(2, stop, np.int64),
+            make_decided_trials(stop),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
@@ -389,7 +387,7 @@ def make_whole_cube_kernel(
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key
             filter_trials(key, first, stop, work, lanes, tally)
-            record_decided(work, work.scratch.world.n, tally)
+            record_decided(work.decided, work.scratch.world.n, tally)
 
     return routing_rules_whole
 
