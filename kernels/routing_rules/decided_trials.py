@@ -84,10 +84,9 @@ def _list_route_comparisons(layout: Layout, names: Sequence[str], reference: str
 def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
     """Return the block ``record_decided(trials, n, tally)``, which tallies ``DecidedTrials``.
 
-    ``names`` are the rules that lanes decide.  Among them are users' rules, which are decided in trials with a free first path and
-    evaluated in the others.  But if one of them may leave a free first path, all are evaluated in every trial, and none is in
-    ``names``.  With users' rules in the table, rules are compared only where these are evaluated, because all rules deliver in the
-    other trials.
+    ``names`` are the rules that lanes decide.  Users' rules among them are decided in trials with a free first path and evaluated
+    in the others.  But if one of them may leave a free first path, all are evaluated in every trial, and none is in ``names``.
+    With users' rules in the table, rules are compared only where these are evaluated, because all rules deliver in other trials.
     """
     rules = tuple(_make_decided_rule(layout, name) for name in names)
     comparisons = () if has_user_rules else _list_route_comparisons(layout, names, reference)

@@ -10,8 +10,8 @@ LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
    Those trials are counted, if there are users' rules only with a free first path.  For n > 8 the other trials are queued; for
    n <= 8 all trials are placed.
 2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
-3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
-   over H.
+3. *statuses*, 512 nodes per operation (``plane_statuses.py``).  A level k implies vector bit k, so vectors are computed only if
+   LEVELS does not deliver over H.
 
 Trials in which all rules but ROUTE deliver over H are counted, and users' rules run in those without a free first path.  In the
 other trials all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
@@ -36,15 +36,8 @@ from . import levels_from_labels
 from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
-from .planes import (
-    active_lanes,
-    find_delivered_lanes,
-    group_offset,
-    mark_neighbours,
-    place_eight,
-    place_trial,
-    plane_words,
-)
+from .plane_statuses import active_lanes, find_delivered_lanes, mark_neighbours
+from .planes import group_offset, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
