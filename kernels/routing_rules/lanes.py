@@ -3,18 +3,20 @@
 Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and
 in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
+The *first path* of a message is ROUTE's, which corrects bits from the most significant down.
+
 1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
    without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
    neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all rules deliver
-   over the Hamming distance H; ROUTE does so unless a fault is on its path.  The filter queues the other trials for n <= 32.
+   over the Hamming distance H; ROUTE does so unless a fault is on that path.  The filter queues the other trials for n <= 32.
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
    preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
    over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
 
-Users' rules are evaluated if a fault is on the first path; rules that may leave a free path are evaluated in every trial.  In
-trials that the filter decides, each fault is a subcube by itself.  The remaining trials are evaluated one at a time, on the
-labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the filter's remaining trials are not
-queued: they are evaluated at once, on labels that are sampled again.
+Users' rules are evaluated in decided trials with a fault on the first path.  If one of them may leave a free first path, all are
+evaluated in every trial.  In trials that the filter decides, each fault is a subcube by itself.  The remaining trials are
+evaluated one at a time, on the labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the
+filter's remaining trials are not queued: they are evaluated at once, on labels that are sampled again.
 """
 
 from __future__ import annotations
@@ -33,15 +35,7 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
 from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
-from .layout import (
-    NAMES,
-    REFERENCE,
-    WANDERING_RULES,
-    F,
-    N,
-    fallback_of,
-    make_layout,
-)
+from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, fallback_of, make_layout
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
 
@@ -71,7 +65,7 @@ def _classify_queue_vector(work, lanes):
     zero = s - s
     difference = s ^ t
     on_path = simd.no_lane(s)
-    one_between, two_between, shared = on_path, on_path, on_path
+    one_between, two_between, in_one_subcube = on_path, on_path, on_path
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         from_s, from_t = x ^ s, x ^ t
@@ -80,17 +74,12 @@ def _classify_queue_vector(work, lanes):
         two_between = two_between | (one_between & between)
         one_between = one_between | between
         outside = (from_s | from_t) & ~simd.load(work.masks, lanes * i)
-        shared = shared | (outside == zero)
-    return simd.bits(on_path), simd.bits(two_between), simd.bits(shared)
-
-
-@block(always=True)
-def _skip_user_rules(work, chosen, trials, lanes, tally):
-    """Do nothing: replaces the block of ``_make_unclustered_evaluator`` if there are no users' rules."""
+        in_one_subcube = in_one_subcube | (outside == zero)
+    return simd.bits(on_path), simd.bits(two_between), simd.bits(in_one_subcube)
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)``: users' rules in trials without close faults."""
+    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)`` for users' rules in trials without close faults."""
 
     @block
     def evaluate_lanes(work, chosen, trials, lanes, tally):
@@ -138,16 +127,16 @@ def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, u
     """
     has_user_rules = evaluate_user_rules is not None
     evaluate_column = _make_queue_evaluator(evaluate)
-    evaluate_users_in_column = _make_queue_evaluator(evaluate_user_rules or evaluate)
+    evaluate_users_in_column = _make_queue_evaluator(evaluate_user_rules)
 
     @block
     def close_queue(work, least, lanes, tally):
         queue = work.queue
         if queue.filled[0] < least:
             return queue.filled[0] > 0
-        on_path, two_between, shared = _classify_queue_vector(work, lanes)
+        on_path, two_between, in_one_subcube = _classify_queue_vector(work, lanes)
         live = first_lanes(queue.filled[0], lanes)
-        undecided = shared | (two_between if wanders else two_between & on_path)
+        undecided = in_one_subcube | (two_between if wanders else two_between & on_path)
         decided = live & ~undecided
         free = decided & ~on_path
         # & 63: the lowest of no lanes is 64, whose trial is not used
@@ -174,9 +163,8 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
     ``evaluate_user_rules`` evaluates users' rules in trials where the built-in rules are decided, or is None.
     ``user_rule_wanders`` says whether a user's rule may leave a free first path.
     """
-    evaluate_lanes = (
-        _skip_user_rules if evaluate_user_rules is None else _make_unclustered_evaluator(evaluate_user_rules)
-    )
+    has_user_rules = evaluate_user_rules is not None  # Numba does not compile a branch of a constant that is False
+    evaluate_lanes = _make_unclustered_evaluator(evaluate_user_rules)
 
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
@@ -185,10 +173,11 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
         wanted = sieve.wanted_lanes(trials, lanes)
         undecided = (close | on_path if n > 32 else close) & wanted
         decided = wanted ^ undecided
-        evaluate_lanes(work, decided if user_rule_wanders else decided & on_path, trials, lanes, tally)
-        count_decided(work.decided, decided, trials.start + lowest(decided), DECIDED)
         free = decided & ~on_path
+        count_decided(work.decided, decided, trials.start + lowest(decided), DECIDED)
         count_decided(work.decided, free, trials.start + lowest(free), FREE_PATH)
+        if has_user_rules:
+            evaluate_lanes(work, decided if user_rule_wanders else decided ^ free, trials, lanes, tally)
         while n > 32 and undecided:
             run_trial(trials.key, sieve.trial_in_lane(trials, lowest(undecided)), work.params, work.scratch, tally)
             undecided &= undecided - ONE

@@ -20,7 +20,7 @@ import numpy as np
 from ..draws.nodes import node_label
 from ..machine import simd
 from ..machine.bits import ALL_BITS, ONE, ZERO
-from ..machine.jit import block
+from ..machine.jit import block, scratch
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
 
 _63 = np.uint64(63)
@@ -30,6 +30,9 @@ _3 = np.uint64(3)
 #: Indices of planes: preferred and spare neighbours of the sources, two planes of nodes without a safety status, and from FAULTY
 #: on one plane of faults for each group.
 PREFERRED, SPARE, NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
+
+#: Words that ``place_eight`` stores for each group, four for each of eight trials; for n < 8 a plane is shorter.
+_STORED_WORDS = 32
 
 
 @block(always=True)
@@ -42,6 +45,12 @@ def plane_words(n):
 def group_offset(column, n):
     """Return the index of the first word of the faults of the group of eight trials that contains ``column``."""
     return (FAULTY + (column >> 3)) * plane_words(n)
+
+
+@scratch
+def make_planes(slots, n):
+    """Return clear planes for ``slots`` trials, a multiple of eight."""
+    return np.zeros(group_offset(slots, n) + _STORED_WORDS, np.uint64)
 
 
 @block(always=True)

@@ -37,7 +37,7 @@ from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, ma
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
 from .plane_statuses import active_lanes, find_delivered_lanes, mark_neighbours
-from .planes import group_offset, place_eight, place_trial, plane_words
+from .planes import group_offset, make_planes, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
@@ -368,8 +368,7 @@ def make_whole_cube_kernel(
             ends,
             ends if is_small else np.zeros(2 * slots, word),
             np.zeros(slots, np.int64),
-            # for n < 8 place_eight stores past the last plane
-            np.zeros(group_offset(slots, n) + 32, np.uint64),
+            make_planes(slots, n),
             make_decided_trials(stop),
         )
 
