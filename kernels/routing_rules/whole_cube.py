@@ -106,7 +106,7 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
     has_levels, has_vectors, has_route3 = "levels" in names, "vectors" in names, "route3" in names
     has_user_rules = evaluate_user_rules is not None
     evaluate_lane = _make_lane_evaluator(evaluate, has_route3 or has_user_rules)
-    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules or evaluate, True)
+    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules, True)
 
     @block(always=True)  # a call would pass a hundred arguments
     def route_group(work, n, column, live, minimal, free, tally):
@@ -129,13 +129,14 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
         # & 7: the lowest of no lanes is 64, whose trial is not used
         count_decided(work.decided, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
         count_decided(work.decided, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
-        rest = decided & ~free if has_user_rules else ZERO
-        while rest:
-            i = lowest(rest)
-            rest &= rest - ONE
-            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
+        if has_user_rules:
             set_known_results(world, NOT_KNOWN, NOT_KNOWN)
-            evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
+            rest = decided & ~free
+            while rest:
+                i = lowest(rest)
+                rest &= rest - ONE
+                s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
+                evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
         rest = live & ~decided
         while rest:
             i = lowest(rest)

@@ -104,13 +104,6 @@ EQUIVALENT = {
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
-    "routing.lanes.workspace_for: return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
-    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 1) * lanes, word),"
-    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
-    " np.array([stop, stop])) -> return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
-    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 2) * lanes, word),"
-    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
-    " np.array([stop, stop]))": ("the mutant only allocates more memory"),
     "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
     " -> if excess < 1 or trial1 > first or trial2 > first": (
         "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
@@ -135,9 +128,6 @@ EQUIVALENT = {
     ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
-    ),
-    "routing_rules.planes.find_delivered_lanes: open_ &= ~now -> open_ |= ~now": (
-        "the lanes that the mutant opens again have their results already, of which a delivery over H counts first"
     ),
     "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
     " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
