@@ -89,6 +89,7 @@ FURTHER_POINTS = (
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
+    ("survival", ("hypercube", 3, 6, 0), "scalar.SURVIVAL_SINGLE", 3),  # two nonfaulty nodes, a single pair
     # as many components as are counted
     ("survival-components", ("crossed", 4, 8, 6), "scalar.SURVIVAL_COMPONENTS", 60),
 )
@@ -114,9 +115,6 @@ EQUIVALENT = {
     "survival.lanes.survival: examined = not same and (not links) and (0 <= f <= most_faults_examined(n))"
     " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
         "without faulty nodes the mutant only searches the hypercube instead"
-    ),
-    "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
-        "the mutant only allocates more memory"
     ),
     "trees.lattice_lanes.optimal_tree_lanes:"
     " scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))"
