@@ -22,7 +22,7 @@ _FEW_TRIALS = 30
 
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
     """Raise ParameterError in an array, or a step of several tasks, without shards: all tasks would compute the same trials."""
-    from ..running.engines import launched_tasks
+    from ..running.launchers import launched_tasks
 
     def shard_command(output: str, task: str, tasks: int | str) -> str:
         """Return the command of one task; of two options --output the later one counts."""

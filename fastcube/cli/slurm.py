@@ -240,8 +240,8 @@ def _cost_text(works: list[Work], given: dict[str, Any], cpus: int | None) -> st
 
     Nothing is measured where that would compile kernels, because login nodes limit processor time.
     """
-    from ..running.engines import check_set_ups, kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
+    from ..running.work_units import check_set_ups, kernels_to_compile
 
     uncompiled = dict.fromkeys(
         study.path or study.name for study, points, _ in works if kernels_to_compile(study, points)

@@ -34,8 +34,9 @@ from ..results.reading import check_storable
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
-from .engines import Engine, check_engine, open_engine, task_group
+from .engines import Engine, check_engine, open_engine
 from .job_log import JobLog
+from .launchers import task_group
 from .lost_scheduler import run_despite_losses
 from .progress import Progress
 from .signals import WORK_REMAINS, handle_signals
