@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FastcubeError, ParameterError, count_text, parse_count
-from . import exit_process, exit_unfinished, is_logging_on, options, print_message, repeated_command, sweep, table_width
+from . import options, sweep
+from .terminal import exit_process, exit_unfinished, is_logging_on, print_message, repeated_command, table_width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal

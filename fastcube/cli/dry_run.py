@@ -9,7 +9,7 @@ import click
 
 from ..errors import count_text, range_text
 from ..measure.tally import count_trials, missing_trials
-from . import print_message
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, count_text, range_text
-from . import completion, line_width
+from . import completion
+from .terminal import line_width
 
 #: The remark on a swept axis.
 _SWEPT = "; points that differ in it alone share their trials"

@@ -7,7 +7,8 @@ import os
 import click
 
 from ..errors import ParameterError
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 
 @click.command("plot", epilog="\b\nExample:\n  fastcube plot unsafe.h5 -o unsafe.svg")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..errors import ParameterError
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate

@@ -7,7 +7,8 @@ import json
 import click
 
 from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 
 @click.command("replay", epilog="\b\nExample:\n  fastcube replay unsafe.h5 --point n=6,f=4 --trial 77 --draw trial.svg")

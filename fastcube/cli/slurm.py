@@ -18,8 +18,9 @@ import click
 from click.core import ParameterSource
 
 from ..errors import ParameterError, check_range, count_text, parse_count, plain_text, short_repr
-from . import completion, options, print_message, sweep
+from . import completion, options, sweep
 from .sbatch_options import check_directives, check_setup, parse_time_limit, takes_whole_node
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal

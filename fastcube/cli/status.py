@@ -212,7 +212,7 @@ def _print_table(whole: Results, target: Goal, statuses: Sequence[PointStatus]) 
     """Print one row per point, with as many columns as fit into the terminal's width."""
     from ..results.rounding import estimate_texts
     from ..results.table import fit_columns
-    from . import table_width
+    from .terminal import table_width
 
     names = [*(axis.name for axis in whole.study.axes), "done", "wanted", "missing"]
     lines = [[*names, whole.study.target(target.target).name, *(["trials for target"] if target.adaptive else [])]]

@@ -15,8 +15,8 @@ from helpers.command_line import ROOT
 from helpers.compiled import mark_others_slow
 
 import fastcube as fc
-from fastcube import cli
-from fastcube.cli import COMMANDS, completion, configure_logging, group
+from fastcube.cli import COMMANDS, completion, group
+from fastcube.cli.terminal import configure_logging, print_message
 from fastcube.measure import installed, paper, registry
 from fastcube.measure.goal import Goal
 from fastcube.running import planning, work_units
@@ -281,7 +281,7 @@ def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
             raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(sys, "stderr", Full())
-    cli.print_message("a line")
+    print_message("a line")
 
 
 @pytest.mark.parametrize("columns", [60, 120])
