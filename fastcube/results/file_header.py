@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import check_text
 from ..measure import registry
+from ..measure.measurement import NAME, point_text
 from ..measure.names import STUDY, axis_dataset
 from ..measure.schema import (
     Key,
@@ -22,7 +23,6 @@ from ..measure.schema import (
     same_numbers,
     width_of,
 )
-from ..measure.study import NAME, point_text
 from .columns import Identity
 from .results import Results, identity_of_points
 from .size import MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size
