@@ -88,7 +88,7 @@ from .networks.faults import random_faults as random_faults
 from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
 from .networks.user_network import custom_network as custom_network
-from .plot.picture import draw as draw
+from .plot.network_marks import draw as draw
 from .results.combining import merge as merge
 from .results.lifetime import lifetime as lifetime
 from .results.reading import open_results as open_results

@@ -74,7 +74,7 @@ def command(
         reported = chosen.explain(where, chosen.key(used_seed, where), index)
         network = None if draw is None else next(iter_samples(chosen, where, used_seed, index, 1)).network
     if draw is not None:
-        from ..plot.picture import draw_trial
+        from ..plot.trial_picture import draw_trial
 
         draw_trial(heading, network, reported.data).save(draw)
         print_message(f"picture in {draw}")
