@@ -72,7 +72,7 @@ def command(
     """
     from ..measure.registry import find_study
     from ..plot import check_target, draw_figure
-    from ..plot.sheet import check_inches
+    from ..plot.sheet_options import check_inches
 
     output = f"{os.path.splitext(files[0])[0]}.png" if output is None else output  # noqa: PTH122  (any text is a file)
     check_target(output, "output")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..measure.estimate import Estimate, OrderEstimate
 from ..measure.study import Measure, Point
@@ -132,6 +132,13 @@ def _choose_axes(
         if is_ambiguous and name not in (x, *keys) and count[name] > 1:
             keys = [k for k in names if k in (name, *keys)]
     return x, keys
+
+
+class Legend(NamedTuple):
+    """The entries of a panel's legend: handles of matplotlib by label."""
+
+    lines: dict[str, Any]
+    others: dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -334,8 +341,8 @@ class Panel:
         )
 
     @property
-    def legend(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Entries of the legend: lines with a point or an upper limit on the scale, and everything else.
+    def legend(self) -> Legend:
+        """Entries of the legend: lines with a point or a limit on the scale, and everything else.
 
         A line whose values are known to be 0 cannot be drawn on a logarithmic scale, so its entry says so.
         """
@@ -357,7 +364,7 @@ class Panel:
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
         interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self.has_band else bar if self.has_bar else None
         others = {"95% interval": interval} if interval else {}
-        return lines, others | {mathtext(label): handle for label, handle in self.others.items()}
+        return Legend(lines, others | {mathtext(label): handle for label, handle in self.others.items()})
 
     @property
     def estimates(self) -> list[Estimate]:

@@ -18,7 +18,7 @@ from fastcube.measure.asymptotic import MIN_NONZERO_TRIALS
 from fastcube.measure.estimate import bounded_mean, paired_difference
 from fastcube.measure.goal import FEW_EVENTS
 from fastcube.measure.paper import installed_benchmarks
-from fastcube.plot import sheet, style
+from fastcube.plot import sheet, sheet_options, style
 from fastcube.results import hdf5, size, writing
 from fastcube.running import checkpoints
 from fastcube.running.point_work import PointWork
@@ -435,7 +435,7 @@ def test_constants_of_proofs():
 
 def test_columns_of_figures():
     page = read_page("format")
-    assert f"letters of {style.SMALLEST:g} to {sheet._STYLES['paper'][0]:g} points" in page
+    assert f"letters of {style.SMALLEST:g} to {sheet_options.STYLES['paper'].letters:g} points" in page
     assert f"at most {sheet._COLUMN_HEIGHT} inches in a column" in fc.Results.plot.__doc__
 
 
