@@ -179,7 +179,7 @@ def _select_points(results: Results) -> Sequence[Point]:
 
 def default_figure(results: Results, sheet: Sheet) -> None:
     """Plot the plain figure: the statistics in the study's table, and its distributions."""
-    from .panel import held_values
+    from .line_points import held_values
     from .text import key_text
 
     first, *rest = results.study.statistics
