@@ -81,14 +81,14 @@ from .measure.survival_domains import survival_study as survival_study
 from .measure.user_trials import trial as trial
 from .measure.user_trials import trial_study as trial_study
 from .networks.dualcube import DualCube as DualCube
-from .networks.family import custom_network as custom_network
 from .networks.family import network as network
 from .networks.family import network_families as network_families
 from .networks.faults import RandomFaults as RandomFaults
 from .networks.faults import random_faults as random_faults
 from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
-from .plot.picture import draw as draw
+from .networks.user_network import custom_network as custom_network
+from .plot.network_marks import draw as draw
 from .results.combining import merge as merge
 from .results.lifetime import lifetime as lifetime
 from .results.reading import open_results as open_results

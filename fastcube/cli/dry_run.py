@@ -9,7 +9,7 @@ import click
 
 from ..errors import count_text, range_text
 from ..measure.tally import count_trials, missing_trials
-from . import print_message
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -35,8 +35,8 @@ def show_plan(run: CheckedRun) -> None:
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
-    from ..running.engines import COMPILE_TIME, check_set_ups, kernels_to_compile
     from ..running.planning import MEASURED, SECONDS, bytes_text, file_bytes, measured_seconds, seconds_text
+    from ..running.work_units import COMPILE_TIME, check_set_ups, kernels_to_compile
 
     study, points, goal, output = run.study, run.points, run.goal, run.output
     workers, engine, grid = (run.options[name] for name in ("workers", "engine", "grid"))

@@ -26,10 +26,11 @@ from ..kernels.tally.layout import Layout
 from ..networks.hypercube import Hypercube
 from .asymptotic import NormalMean
 from .fingerprint import hash_functions
+from .measurement import NAME
 from .rules_figure import draw_rules
 from .standing import describe_standing
 from .statistics import PairedDifference, Point, Proportion, Statistic
-from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
+from .study import Axis, Explanation, Grid, Sample, Study, join_limited
 
 if TYPE_CHECKING:
     from ..kernels.machine.dispatch import Alternative

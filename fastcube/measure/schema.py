@@ -14,7 +14,10 @@ from typing import Any
 from ..errors import StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Layout, Maximum
 from .asymptotic import NormalDifference, NormalMean, Ratio
+from .axis import Axis
 from .binned import Distribution, Quantile, TailProportion
+from .choice import Choice
+from .measurement import DISTRIBUTION, Measure
 from .statistics import (
     Bounds,
     CensoredMean,
@@ -30,7 +33,6 @@ from .statistics import (
     Statistic,
     Value,
 )
-from .study import DISTRIBUTION, Axis, Choice, Measure
 
 _PROPORTIONS = (Proportion, ComplementProportion)
 _MEANS = (Mean, ShiftedMean, Difference, PairedDifference, CensoredMean, ClassMean, SplitMean)

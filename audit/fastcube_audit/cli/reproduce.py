@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastcube.cli import completion, exit_unfinished, options, print_message
+from fastcube.cli import completion, options
+from fastcube.cli.terminal import exit_unfinished, print_message
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
