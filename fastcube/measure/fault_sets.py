@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..networks.faults import RandomFaults
 from . import registry
-from .given_faults import ON_DEMAND
+from .fault_set_csv import ON_DEMAND
 from .goal import MOST_TRIALS
 from .grid import collect_values
 from .names import FAULT_COLUMNS
