@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _trials_wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
     """Return the trials of a point that all files together should have, or None if a target decides."""
-    if any(goal.adaptive for goal in goals):
+    if any(goal.is_adaptive for goal in goals):
         return None
     return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
@@ -35,7 +35,7 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
     """Whether a run with this goal would count no further trials of a point."""
     from ..measure.tally import missing_trials
 
-    if not goal.adaptive:
+    if not goal.is_adaptive:
         return not goal.trials or not missing_trials(tally.ranges, 0, goal.trials_at(point))
     if goal.trials and not missing_trials(tally.ranges, 0, goal.trials):
         return True
@@ -116,7 +116,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
     with options.suggest_unchecked():
         total = sum_files(files, keep, available_cpus(), unchecked)
     whole, parts = total.total(), total.kept
-    goals = {goal.to_json(): goal for goal in (part.goal.without_shard() for part in parts)}.values()
+    goals = {goal.to_json(): goal for goal in (part.goal.drop_shard() for part in parts)}.values()
     study = whole.study
     target = make_goal(study, None, **goal_options)
     name = study.target(target.target).name
@@ -136,7 +136,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
                 "estimate": json_safe(estimate.value),
                 "low": json_safe(estimate.low),
                 "high": json_safe(estimate.high),
-                "trials_for_target": _trials_to_target(target, whole, point, tally) if target.adaptive else None,
+                "trials_for_target": _trials_to_target(target, whole, point, tally) if target.is_adaptive else None,
             }
         )
     shards = incomplete_shards(parts, whole)
@@ -166,10 +166,10 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
         click.echo(json.dumps(about))
         return code
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
-    lines = [[*names, name, *(["trials for target"] if target.adaptive else [])]]
+    lines = [[*names, name, *(["trials for target"] if target.is_adaptive else [])]]
     for row, text in zip(rows, estimate_texts(estimates), strict=True):
         cells = [*row["point"].values(), row["done"], row["wanted"], row["missing"], text]
-        cells += [row["trials_for_target"]] if target.adaptive else []
+        cells += [row["trials_for_target"]] if target.is_adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
     fitting, left_out = fit_columns(columns, len(names), table_width())
