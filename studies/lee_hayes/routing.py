@@ -16,7 +16,7 @@ from fastcube.kernels.routing import dispatch, layout
 from fastcube.measure.asymptotic import Ratio
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.inventory import inventory
-from fastcube.measure.routing_rules import AXES, check_point, is_searched, sample_trial
+from fastcube.measure.random_messages import AXES, check_point, is_searched, sample_trial
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
