@@ -81,7 +81,7 @@ class Content:
         self.names: dict[str, str] = {}
         for paper in plan.papers:
             of = f"of {paper.inventory.short}"
-            self.names |= {f"{paper.name}-{item.id}": f"{title_of(item)} {of}" for item in paper.inventory.all}
+            self.names |= {f"{paper.name}-{item.id}": f"{title_of(item)} {of}" for item in paper.inventory.all_results}
             self.names[f"{paper.name}-more"] = f"Further studies and claims {of}"
         self.home = self._first_places()  # the anchor at which each plot, claim and example is shown
 
@@ -92,9 +92,9 @@ class Content:
         """
         ranked = []
         for paper in self.plan.papers:
-            for item, evidence in paper.inventory.evidence_by_item():
+            for item, evidence in paper.inventory.iter_evidence():
                 anchor, piece = f"{paper.name}-{item.id}", self._piece_that_shows(evidence)
-                if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.items:
+                if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.results:
                     rank = int(evidence.statistic != piece.study.statistics[0].name)
                     ranked.append((rank, f"study {piece.name}", anchor))
                 if evidence.claim and f"{evidence.claim}-".startswith(f"{item.id}-"):
@@ -259,7 +259,7 @@ class Content:
                 examples.append(self.example(self.examples[paper.name, evidence.example], anchor))
         numbers = self._numbers(item, paper.inventory)
         decided = [agreement.ClaimOutcome(c["verdict"], c["claim"].added, c["side"]) for c in claims]
-        of_claims = agreement.claim_verdicts(decided, printed=item in paper.inventory.items)
+        of_claims = agreement.claim_verdicts(decided, printed=item in paper.inventory.results)
         of_numbers = self._number_verdicts(numbers)
         shows = ["missing" if s["drawn"] is None and s["piece"].goal else "shown" for s in studies.values()]
         shows += [e["verdict"] for e in examples]
@@ -269,7 +269,7 @@ class Content:
             "title": title_of(item),
             "item": item,
             "short": shorten_text(item.stated),
-            "readings": self._readings(paper, f"{item.reading} {item.stated}"),
+            "readings": self._readings(paper, f"{item.interpretations} {item.stated}"),
             "table": _table(item, paper.inventory.tables, numbers, claims, self._descriptions(item)),
             "more": _further_evidence(claims, list(studies.values()), examples),
             "numbers": numbers,
@@ -345,7 +345,7 @@ class Content:
     def paper(self, paper: Paper) -> dict[str, Any]:
         """Return a paper's results, results beyond the paper, and the studies and claims that its inventory does not name."""
         held = paper.inventory
-        items = [self.item(paper, item) for item in held.items]
+        items = [self.item(paper, item) for item in held.results]
         beyond = [self.item(paper, item) for item in held.beyond]
         rest = f"{paper.name}-more"
         studies = [
