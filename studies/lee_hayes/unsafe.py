@@ -15,7 +15,7 @@ from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.binned import Distribution, TailProportion, make_quantiles
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import list_faulty_nodes
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Bounds, Mean, Proportion, SplitMean
 from fastcube.measure.study import (
@@ -116,7 +116,7 @@ def sample_nodes(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    return explain_fault_set(int(point["n"]), faulty_nodes(sample_nodes(point, key, trial)))
+    return explain_fault_set(int(point["n"]), list_faulty_nodes(sample_nodes(point, key, trial)))
 
 
 # ---------------------------------------------------------------- Figure 8

@@ -14,7 +14,7 @@ from fastcube.exact.closed_forms import fault_free_block, fault_free_half
 from fastcube.kernels.free_subcube import dispatch
 from fastcube.kernels.free_subcube.layout import FREE_SUBCUBE as TALLY
 from fastcube.kernels.free_subcube.layout import PARTS
-from fastcube.measure.fault_sets import faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes
 from fastcube.measure.statistics import Point, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.measure.tally import Tally
@@ -125,7 +125,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     def describe(fault: tuple[int, ...]) -> str:
         return " - ".join(map(cube.label, fault))
 
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     lines += [f"  {len(links)} faulty links: {join_limited(map(describe, links), 64)}"] * bool(links)
     for name, aligned in (("fault_free", False), ("aligned", True)):
         title = "fault-free block of consecutive labels" if aligned else "fault-free subcube"

@@ -12,7 +12,7 @@ from fastcube import resources
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
-from fastcube.measure.fault_sets import faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes
 from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
@@ -112,7 +112,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cut = graph.cut(side)
     smaller = sorted(iterate_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     if links:
         lines.append(f"  {len(links)} faulty links: {join_limited((_link_text(cube, *link) for link in links), 64)}")
     lines.append(
