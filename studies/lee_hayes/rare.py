@@ -17,7 +17,7 @@ from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.estimate import Estimate
-from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion, Statistic
+from fastcube.measure.statistics import CensoredMean, ClassBounds, ClassMean, Proportion, Statistic
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
@@ -53,18 +53,19 @@ def _scale_of_fraction(point: Point) -> float | Fraction:
 
 
 @functools.cache
-def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
     """Return the rows of ``bounds_of_classes``."""
     scale = mean_close_pairs(n, f)
-    rows: list[Bounds] = []
+    rows: list[ClassBounds] = []
     for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
         most = max_unsafe(n, f, min(above - 1, n)) if d <= n else 0
         # most = 0: Q_n has no such subcube
-        rows.append((float(min_unsafe(f, d)) if most else 0.0, float(most), float(probability * most / float(scale))))
+        least = float(min_unsafe(f, d)) if most else 0.0
+        rows.append(ClassBounds(least, float(most), float(probability * most / float(scale))))
     return tuple(rows)
 
 
-def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
+def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
     """Return each class's least and most unsafe nodes, and a proved bound on its contribution to the mean over sampled trials."""
     return _classes(int(point["n"]), int(point["f"]))
 
@@ -110,10 +111,8 @@ def _first_order(point: Point) -> float:
 def _find_unseen_class(statistic: Statistic, point: Point, tally: Tally, e: Estimate) -> int | None:
     """Return the least dimension of a class with few trials whose proved bound makes the interval wide; None if there is none."""
     assert isinstance(statistic, ClassMean)
-    fractions = [fraction for _, _, fraction in statistic.classes(point)]
-    seen = [counted for counted, _, _ in statistic.sums(tally.counts)]
-    for d, many, fraction in zip(MARKING, seen, fractions, strict=True):
-        if many < _FEW and fraction > _WIDE * e.value / float(_scale(point)):
+    for d, sums, bounds in zip(MARKING, statistic.sum_classes(tally.counts), statistic.classes(point), strict=True):
+        if sums.trials < _FEW and bounds.proved > _WIDE * e.value / float(_scale(point)):
             return d
     return None
 

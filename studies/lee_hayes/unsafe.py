@@ -17,7 +17,7 @@ from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.binned import Distribution, TailProportion, make_quantiles
 from fastcube.measure.fault_sets import list_faulty_nodes
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Bounds, Mean, Proportion, SplitMean
+from fastcube.measure.statistics import ClassBounds, Mean, Proportion, SplitMean
 from fastcube.measure.study import (
     Axis,
     Explanation,
@@ -50,8 +50,12 @@ def _node_count(point: Point) -> float:
     return float(2 ** int(point["n"]))
 
 
+#: The bounds of a class that is empty at a point.
+_EMPTY_CLASS = ClassBounds(0.0, 0.0, 0.0)
+
+
 @functools.cache
-def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
     """Return least and most unsafe nodes of each class and a proved bound on its contribution to the mean, all over 2^n.
 
     Trials are in classes by their number of unsafe nodes, with the limits ``CLASSES``.  f faults make at most ``max_unsafe``
@@ -60,20 +64,20 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
     """
     most = max_unsafe(n, f, n)
     if most == 0:
-        return ((0.0, 0.0, 0.0),) * (1 + len(CLASSES))
+        return (_EMPTY_CLASS,) * (1 + len(CLASSES))
     least = [1, *(u for u in CLASSES if u <= most)] if n > SPLIT_ABOVE else [1]
     need = [next((d for d in range(1, n + 1) if max_unsafe(n, f, d) >= u), n) for u in least]
     fractions = large_subcube_bounds(n, f, tuple(need))
     if fractions[-1] > _RARE_CLASS:
         least, fractions = [1], fractions[:1]
     rows = [
-        (u / 2**n, top / 2**n, fraction * top / 2**n)
+        ClassBounds(u / 2**n, top / 2**n, fraction * top / 2**n)
         for u, top, fraction in zip(least, [*(u - 1 for u in least[1:]), most], fractions, strict=True)
     ]
-    return (*rows, *[(0.0, 0.0, 0.0)] * (1 + len(CLASSES) - len(rows)))
+    return (*rows, *[_EMPTY_CLASS] * (1 + len(CLASSES) - len(rows)))
 
 
-def _classes_at(point: Point) -> tuple[Bounds, ...]:
+def _classes_at(point: Point) -> tuple[ClassBounds, ...]:
     return _classes(int(point["n"]), int(point["f"]))
 
 
