@@ -136,7 +136,7 @@ LINES = [
          "int(depths(tree).max())", "int(depths(tree).max()) - 1",
          ("johnsson-ho",)),
     Line(SW, "no cut is smaller than a degree", "spanning_flows",
-         "if best == 0:\n            return best, side", "if best >= 0:\n            return best, side",
+         "if best.size == 0:", "if best.size >= 0:",
          ("smallest-nodes", "smallest-links")),
 
     Line(WL, "j = i is not mapped back", "partition",

@@ -429,8 +429,8 @@ class _Wider:
         return getattr(self._graph, name)
 
     def minimum_edge_cut(self) -> Any:
-        number, *rest = self._graph.minimum_edge_cut()
-        return (number + 1, *rest)
+        found = self._graph.minimum_edge_cut()
+        return found._replace(size=found.size + 1)
 
 
 SUI_WANG_LEE = [

@@ -108,8 +108,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     graph = NonfaultyGraph(cube)
     trees, side = graph.minimum_edge_cut()
     degree = graph.min_degree
-    node = graph.node_of_degree(degree)
-    cut = graph.cut(side)
+    node = graph.find_node_of_degree(degree)
+    cut = graph.list_cut(side)
     smaller = sorted(iterate_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
     lines = [describe_faulty_nodes(cube)]
