@@ -69,9 +69,9 @@ def _find_verdict(
     """Return the verdict on a result, from the verdicts on its evidence."""
     decided = [agreement.ClaimOutcome(claim["verdict"], claim["claim"].added, claim["side"]) for claim in claims]
     of_claims = agreement.claim_verdicts(decided, printed=is_printed)
-    shown = ["missing" if study["drawn"] is None and study["piece"].goal else "shown" for study in studies]
-    shown += [example["verdict"] for example in examples]
-    return agreement.item_verdict(of_claims, _list_number_verdicts(numbers), shown, bool(result.concept))
+    evidence = ["missing" if study["drawn"] is None and study["piece"].goal else "shown" for study in studies]
+    evidence += [example["verdict"] for example in examples]
+    return agreement.item_verdict(of_claims, _list_number_verdicts(numbers), evidence, bool(result.concept))
 
 
 # ------------------------------------------------------------ printed numbers
