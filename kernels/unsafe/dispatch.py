@@ -33,8 +33,9 @@ _MOST_IN_LANES = {
 }
 _LANES_OF_LARGE_CUBES = {True: 3400, False: 2500}
 
-#: Smallest number of faults of Q_17 .. Q_23 for which marking the whole cube is faster than merging subcubes, measured likewise.
-_LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 600, 23: 1050}
+#: Smallest number of faults of Q_17 .. Q_27 for which marking the whole cube is faster than merging subcubes, measured likewise:
+#: near it unsafe nodes begin to fill the cube.  From Q_28 on marking gains a tenth at most, and its arrays take 64 MB or more.
+_LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 620, 23: 1100, 24: 1600, 25: 2600, 26: 4100, 27: 8000}
 
 
 def _choose_fraction_kernel(n: int, f: int) -> str:
@@ -46,7 +47,7 @@ def _choose_fraction_kernel(n: int, f: int) -> str:
         return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
     if n <= 8:
         return f"small.SMALL_{n}"
-    least = _LEAST_MARKED.get(n, math.inf)  # from Q_24 on marking is never faster
+    least = _LEAST_MARKED.get(n, math.inf)
     return "scalar.WHOLE" if n <= 16 or f >= least else "scalar.MERGED"
 
 
