@@ -262,12 +262,16 @@ def _add_ripple(high, w):
 
 
 @block(always=True)
-def _find_cheapest(rest, c0, c1, high, zero):
-    """Return the dimensions of ``rest`` with the least COST, found from the highest plane down."""
+def _find_cheapest(rest, c0, c1, high, zero, is_wide):
+    """Return the dimensions of ``rest`` with the least COST, found from the highest plane down.
+
+    Unless COST ``is_wide``, above 31, the three highest planes are empty.
+    """
     least = rest
-    least = _prefer_zero_bits(least, high[5], zero)
-    least = _prefer_zero_bits(least, high[4], zero)
-    least = _prefer_zero_bits(least, high[3], zero)
+    if is_wide:
+        least = _prefer_zero_bits(least, high[5], zero)
+        least = _prefer_zero_bits(least, high[4], zero)
+        least = _prefer_zero_bits(least, high[3], zero)
     least = _prefer_zero_bits(least, high[2], zero)
     least = _prefer_zero_bits(least, high[1], zero)
     least = _prefer_zero_bits(least, high[0], zero)
@@ -276,7 +280,7 @@ def _find_cheapest(rest, c0, c1, high, zero):
 
 
 @block
-def find_orders(n, count, rows):
+def find_orders(n, links, count, rows):
     """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``.
 
     In each iteration COST is the sum of the rows' targets, with planes c0, c1 and ``high``.  Four rows are added at a time.
@@ -286,6 +290,7 @@ def find_orders(n, count, rows):
     rest = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)
     used = zero
     faults = zero
+    is_wide = links > 31
     for _ in range(n):
         c0 = c1 = zero
         high = (zero, zero, zero, zero, zero, zero)
@@ -306,7 +311,7 @@ def find_orders(n, count, rows):
             c1, w = _half_adder(c1, u)
             high = _add_ripple(high, w)
             row += 1
-        least = _find_cheapest(rest, c0, c1, high, zero)
+        least = _find_cheapest(rest, c0, c1, high, zero, is_wide)
         used = least & (zero - least)  # ties: the lowest dimension (R5)
         rest = rest & ~used
     for last in range(count):  # links of the dimension d_0, used last
@@ -362,7 +367,7 @@ def find_tree_lanes(key, first, stop, params, tally):
         unfit |= without_sink
         crowded = _crowded_lanes(n, count, rows) if links >= n else ZERO
         translate_links(sinks, count, rows)
-        find_orders(n, count, rows)
+        find_orders(n, links, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         faults = simd.load(rows.faults, 0)
         faulty = simd.bits(faults != (faults - faults))
@@ -379,5 +384,6 @@ def find_tree_lanes(key, first, stop, params, tally):
 #: Points (n, links, f) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {
     "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (5, 4, 0), (5, 5, 0), (8, 7, 0), (8, 8, 0)),
+    "from 32 links on COST has eight planes, below it five": ((8, 31, 0), (8, 32, 0)),
     "128 links are the most in lanes": ((10, 127, 0), (10, 128, 0)),
 }

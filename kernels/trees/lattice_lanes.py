@@ -108,7 +108,7 @@ def optimal_tree_lanes(key, first, stop, params, tally):
         simd.store(sinks, 0, found)
         simd.store(top_down_faults, 0, _find_top_down_trees(n, count, rows, kept))
         translate_links(found, count, rows)
-        find_orders(n, count, rows)
+        find_orders(n, links, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         unfit = (unfit | without_sink) & live
         live &= ~unfit

@@ -15,27 +15,25 @@ from .routing_rate import ROUTING_RATE
 Predicate = Callable[[int], bool]
 
 
-def is_in_subcubes(cubes: list[tuple[int, int]]) -> Predicate:
-    """Return the predicate whether a node is in one of the subcubes."""
-    return lambda x: any((x ^ b) & ~m == 0 for b, m in cubes)
+def make_subcube_test(cubes: list[tuple[int, int]]) -> Predicate:
+    """Return the predicate whether a node is in one of the subcubes, pairs of a node and a mask of the free dimensions."""
+    return lambda x: any((x ^ node) & ~free == 0 for node, free in cubes)
 
 
-def route_length(n: int, s: int, t: int, faulty: Predicate, closed: Predicate) -> int:
+def route_length(n: int, s: int, t: int, is_faulty: Predicate, is_closed: Predicate) -> int:
     """Return the number of links of ROUTE1(1) or ROUTE3(1); -1 if the message does not arrive.
 
-    ``closed`` nodes are faulty, or faulty or unsafe for ROUTE3.
+    A message goes to a nearer neighbour that is not closed, else to a nearer nonfaulty one, else to a farther one that is not
+    closed.  Closed nodes are the faulty nodes, and for ROUTE3 the unsafe nodes too.
     """
     path = [s]
     while path[-1] != t:
         curr = path[-1]
         nearer = list(descending_bits(curr ^ t))
         farther = descending_bits(~(curr ^ t) & (2**n - 1))
-        bit = next((b for b in nearer if not closed(curr ^ b)), 0)
-        bit = (
-            bit
-            or next((b for b in nearer if not faulty(curr ^ b)), 0)
-            or next((b for b in farther if not closed(curr ^ b)), 0)
-        )
+        bit = next((b for b in nearer if not is_closed(curr ^ b)), 0)
+        bit = bit or next((b for b in nearer if not is_faulty(curr ^ b)), 0)
+        bit = bit or next((b for b in farther if not is_closed(curr ^ b)), 0)
         if not bit or curr ^ bit in path:
             return -1
         path.append(curr ^ bit)
@@ -45,7 +43,7 @@ def route_length(n: int, s: int, t: int, faulty: Predicate, closed: Predicate) -
 def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
     """Return the numbers of messages that ROUTE, ROUTE1(1) and ROUTE3(1) deliver in all trials together."""
     rng = random.Random(seed)
-    delivered = [0, 0, 0]
+    by_route = by_route1 = by_route3 = 0
     for _ in range(trials):
         labels: list[int] = []
         while len(labels) < f + 2:
@@ -53,16 +51,16 @@ def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, in
             if x not in labels:
                 labels.append(x)
         faults, (s, t) = set(labels[:f]), labels[f:]
+        is_faulty = faults.__contains__
         cubes = unsafe_closure(faults)
         x = s
         while x != t and x not in faults:
             x ^= next(descending_bits(x ^ t))
-        delivered[0] += x == t
-        delivered[1] += route_length(n, s, t, faults.__contains__, faults.__contains__) >= 0
+        by_route += x == t
+        by_route1 += route_length(n, s, t, is_faulty, is_faulty) >= 0
         if all(free != 2**n - 1 for _, free in cubes):
-            closed = is_in_subcubes(cubes)
-            delivered[2] += route_length(n, s, t, faults.__contains__, closed) >= 0
-    return delivered[0], delivered[1], delivered[2]
+            by_route3 += route_length(n, s, t, is_faulty, make_subcube_test(cubes)) >= 0
+    return by_route, by_route1, by_route3
 
 
 def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int:
@@ -86,28 +84,28 @@ def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int
 
 
 def count_broadcast1_reached(
-    n: int, s: int, faulty: Predicate, closed: Predicate, silent: int = -1, time: int = 0
+    n: int, s: int, is_faulty: Predicate, is_closed: Predicate, silent: int = -1, start: int = 0
 ) -> tuple[int, int]:
-    """Return the number of nodes that BROADCAST1 reaches from time unit ``time`` on, and the last time unit.
+    """Return the number of nodes that BROADCAST1 reaches from time unit ``start`` on, and the last time unit.
 
-    ``closed`` nodes are faulty or unsafe.  No node sends to ``silent``, the source of BROADCAST2.
+    Closed nodes are faulty or unsafe, and get their copies last.  No node sends to ``silent``, the source of BROADCAST2.
     """
-    reached, last = 0, time
-    waiting = [(s, 2**n - 1, time)]
+    reached, last = 0, start
+    waiting = [(s, 2**n - 1, start)]
     while waiting:
         x, control, time = waiting.pop()
         reached += 1
         last = max(last, time)
         skipped = []
         for bit in descending_bits(control):
-            if closed(x ^ bit):
+            if is_closed(x ^ bit):
                 skipped.append(bit)
                 continue
             control ^= bit
             time += 1
             waiting.append((x ^ bit, control, time))
         for bit in skipped:
-            if x ^ bit != silent and not faulty(x ^ bit):
+            if x ^ bit != silent and not is_faulty(x ^ bit):
                 control ^= bit
                 time += 1
                 waiting.append((x ^ bit, control, time))
@@ -139,16 +137,15 @@ def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
         faults = set(rng.sample(range(2**n), f))
         s = next(x for x in iter(lambda: rng.getrandbits(n), -1) if x not in faults)
         cubes = unsafe_closure(faults)
-        closed = is_in_subcubes(cubes)
+        is_faulty, is_closed = faults.__contains__, make_subcube_test(cubes)
         total += count_broadcast_reached(n, s, faults)[0]
         if any(free == 2**n - 1 for _, free in cubes):
             continue
-        total += (from_source := count_broadcast1_reached(n, s, faults.__contains__, closed)[0])
-        if closed(s):
-            first = next(b for b in descending_bits(2**n - 1) if not closed(s ^ b))
-            total += 1 + count_broadcast1_reached(n, s ^ first, faults.__contains__, closed, s, 1)[0]
-        else:
-            total += from_source
+        by_broadcast1 = by_broadcast2 = count_broadcast1_reached(n, s, is_faulty, is_closed)[0]
+        if is_closed(s):  # BROADCAST2's source first sends to an active neighbour, which broadcasts for it
+            active = s ^ next(b for b in descending_bits(2**n - 1) if not is_closed(s ^ b))
+            by_broadcast2 = 1 + count_broadcast1_reached(n, active, is_faulty, is_closed, s, 1)[0]
+        total += by_broadcast1 + by_broadcast2
     return total
 
 

@@ -22,9 +22,9 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 from .messages import explain_faults_and_ends
-from .routing import make_proportion
+from .routing_statistics import make_proportion
 
-#: Largest number of fault sets that an enumeration may take, about ten seconds.
+#: Largest number of fault sets that an enumeration may take.
 _MOST_CASES = 10**7
 
 
@@ -41,8 +41,8 @@ def _enumeration(point: Point) -> Tally:
     n, f = int(point["n"]), int(point["f"])
     check_integer("links", point["links"], 0, 0, "for exact values")
     sets = check_cases(math.comb(2**n - 1, f), _MOST_CASES, point)
-    slots = layout.BROADCAST.new_tally()
-    BROADCAST_SETS(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], np.float64), slots)
+    slots, links = layout.BROADCAST.new_tally(), 0
+    BROADCAST_SETS(np.uint64(0), 0, sets, np.array([n, f, links, *range(f)], np.float64), slots)
     return Tally.from_slots(layout.BROADCAST, 0, sets, slots)
 
 
@@ -80,9 +80,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 # ---------------------------------------------------------------- figures and notes
 
-
 #: Most lines of a panel; with more, the axis and the lines are exchanged.
 _MOST_LINES = 9
+
 #: Least number of trials with unsafe sources for which a point is drawn.
 _LEAST_EVENTS = 100
 
@@ -145,9 +145,9 @@ def mean_lost(point: Point) -> float:
 def _closed_form_notes(results: Results) -> list[str]:
     """Return notes that compare the means of BROADCAST's lost nodes with their closed form.
 
-    They say at how many points both agree, and at which points trials cannot show the mean.  A fault j dimensions down the tree
-    loses 2^j nodes, and one of f faults is there with probability about f / 2^j, so each j contributes about equally to the mean.
-    T trials contain such faults up to j = log2(f T).
+    They say at how many points both agree, at which they differ, and at which points trials cannot show the mean.  A fault j
+    dimensions down the tree loses 2^j nodes, and one of f faults is there with probability about f / 2^j, so each j contributes
+    about equally to the mean.  T trials contain such faults up to j = log2(f T).
     """
     agreeing, differing, unseen = 0, [], []
     for point, tally in results:
@@ -194,8 +194,8 @@ def _most_steps(point: Point) -> float:
     return float(point["n"] + 1)
 
 
-def _make_statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
-    """Return the statistics of one entry of ``_ALGORITHMS``: completeness, coverage, and if ``steps`` the time units."""
+def _make_statistics(name: str, has_steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
+    """Return the statistics of one entry of ``_ALGORITHMS``: completeness, coverage, and if ``has_steps`` the time units."""
     (title, among), condition = _ALGORITHMS[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
@@ -212,7 +212,7 @@ def _make_statistics(name: str, steps: bool = True, shown: bool = False) -> tupl
         condition,
         shown,
     )
-    if not steps:
+    if not has_steps:
         return completeness, coverage
     return (
         completeness,
@@ -249,7 +249,7 @@ BROADCAST = Study(
     statistics=(
         *_make_statistics("broadcast2", shown=True),
         *_make_statistics("broadcast1"),
-        *_make_statistics("broadcast1_unsafe", steps=False),
+        *_make_statistics("broadcast1_unsafe", has_steps=False),
         *_make_statistics("broadcast"),
         make_proportion(
             "some_active", "fraction of fault sets that leave some node active, which is neither faulty nor unsafe"

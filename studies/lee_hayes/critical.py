@@ -6,6 +6,7 @@ been computed.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from .threshold import (
     fit_curve,
     leading_order,
 )
+from .unsafe import ALL_UNSAFE_TEXT, ROUNDS_TEXT, UNSAFE_FRACTION_TEXT
 
 #: p_1/2 to two or three digits, the centre of the default grid: exact for n = 2..6, from 40,000 trials or more for larger n.
 CENTRES: dict[int, float] = {int(n): p for n, p in read_json("critical")["centres"].items()}
@@ -44,7 +46,7 @@ FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.
 
 
 def _round_bound(point: Point) -> float:
-    """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1 because it is a divisor."""
+    """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1: a quantile takes 0 for an unknown bound."""
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
@@ -66,11 +68,11 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = _sample_trial(point, key, trial)
-    faulty, found = list_faulty_nodes(drawn), find_unsafe(drawn.network)
+    sample = _sample_trial(point, key, trial)
+    faulty, found = list_faulty_nodes(sample), find_unsafe(sample.network)
     largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
     lines = [
-        f"  {len(faulty)} faulty nodes: {join_limited(map(drawn.network.label, faulty), 32)}",
+        f"  {len(faulty)} faulty nodes: {join_limited(map(sample.network.label, faulty), 32)}",
         f"  {found.count} unsafe nodes, {found.rounds} rounds",
         f"  {len(found.subcubes)} maximal subcubes" + (f", the largest {largest}" if largest else ""),
         f"  Q_{n} is {'unsafe' if found.all_unsafe else 'not unsafe'}",
@@ -101,29 +103,31 @@ def _notes(results: Results) -> list[str]:
         "",
         f"{'n':>2}  {'bracket':>22}  {'fit':>11}  {'95% limits':>24}  {'exact':>12}  {'leading':>9}  {'ratio':>5}  p_.8/p_.2",
     ]
-    for n, counts in counts_of(results).items():
-        curve = fit_curve(counts)
-        p, low, high = curve.quantile() if curve else Interval(math.nan, math.nan, math.nan)
-        window = curve.quantile(0.8).value / curve.quantile(0.2).value if curve else math.nan
-        exact, leading = critical_rate(n) if n <= 6 else math.nan, leading_order(n)
-        cells = [
-            f"{n:>2}",
-            f"{_interval_text(*bracket_threshold(counts)):>22}",
-            f"{p:>11.6g}" if curve else f"{'-':>11}",
-            f"{_interval_text(low, high):>24}" if curve else f"{'-':>24}",
-            f"{'-':>12}" if math.isnan(exact) else f"{exact:>12.10f}",
-            f"{leading:>9.4g}",
-            f"{p / leading:>5.3f}" if curve else f"{'-':>5}",
-            f"{'-':>9}" if math.isnan(window) else f"{window:>9.3f}",
-        ]
-        lines.append("  ".join(cells))
-    return lines
+    return lines + [_threshold_line(n, counts) for n, counts in counts_of(results).items()]
+
+
+def _threshold_line(n: int, counts: Sequence[Count]) -> str:
+    """Return the table's line for one n; a dash stands for a value that is not known."""
+    curve = fit_curve(counts)
+    leading = leading_order(n)
+    exact = f"{critical_rate(n):.10f}" if n <= 6 else "-"
+    fit = limits = over_leading = ratio = "-"
+    if curve is not None:
+        p, low, high = curve.quantile()
+        fit, limits, over_leading = f"{p:.6g}", _interval_text(low, high), f"{p / leading:.3f}"
+        sharpness = curve.quantile(0.8).value / curve.quantile(0.2).value
+        ratio = "-" if math.isnan(sharpness) else f"{sharpness:.3f}"
+    bracket = _interval_text(*bracket_threshold(counts))
+    return (
+        f"{n:>2}  {bracket:>22}  {fit:>11}  {limits:>24}  {exact:>12}  {leading:>9.4g}  {over_leading:>5}  {ratio:>9}"
+    )
 
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot P(Q_n unsafe) against p / p_1/2 (left), and p_1/2 in units in which its limit is lambda against 1 / sqrt n (right)."""
-    curves = {n: (counts, fit_curve(counts)) for n, counts in counts_of(results).items()}
-    fitted = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
+    fitted = {
+        n: (counts, curve) for n, counts in counts_of(results).items() if (curve := fit_curve(counts)) is not None
+    }
     if not fitted:  # p cannot be scaled by p_1/2
         panel = sheet.panel()
         panel.lines(results, "all_unsafe", x="p", by="n")
@@ -207,18 +211,18 @@ UNSAFE_CRITICAL = Study(
     statistics=(
         Proportion(
             name="all_unsafe",
-            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
+            description=ALL_UNSAFE_TEXT,
         ),
         Mean(
             name="unsafe_fraction",
-            description="mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
+            description=UNSAFE_FRACTION_TEXT,
             total="unsafe_nodes",
             nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
+            description=ROUNDS_TEXT,
             total="rounds",
             nonzero="with_unsafe",
             bound=_round_bound,

@@ -8,6 +8,7 @@ distance to the fit of degree 3.
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fastcube.measure.study import Point
 from fastcube.resources import read_json
@@ -15,9 +16,18 @@ from fastcube.results.results import Results
 
 from .threshold import Count, Sharpness, corrections, counts_of, estimate_sharpness, leading_order
 
-#: By n: approximations of p_.2, p_1/2 and p_.8, at which the points are placed, and the trials of each point near p_1/2.  Above
-#: n = 24 the approximations are extrapolated.
-PLACES: dict[int, tuple[float, float, float, int]] = {int(n): row for n, row in read_json("critical")["places"].items()}
+
+class Place(NamedTuple):
+    """Where the points of one n are, and their trials."""
+
+    low: float  #: approximation of p_.2
+    half: float  #: approximation of p_1/2
+    high: float  #: approximation of p_.8
+    trials: int  #: trials of each point near p_1/2
+
+
+#: The places by n.  Above n = 24 the approximations are extrapolated.
+PLACES = {int(n): Place(*row) for n, row in read_json("critical")["places"].items()}
 
 #: Values of n are listed as too far from the curve if their chi-square has a smaller probability.
 _UNLIKELY = 1e-3
@@ -33,10 +43,10 @@ def target_half_width(n: int) -> float:
 
 def _rates(n: int) -> tuple[list[float], list[float]]:
     """Return p of the points near p_1/2, and of the points near p_.2 and p_.8."""
-    low, half, high, _ = PLACES[n]
+    place = PLACES[n]
     step = 0.01 if n <= 16 else 0.02  # above n = 16 a wider interval of p_1/2 is accepted
-    inside = [half * factor for factor in (1 - step, 1, 1 + step)]
-    outside = [p * factor for p in (low, high) for factor in (0.98, 1.02)]
+    inside = [place.half * factor for factor in (1 - step, 1, 1 + step)]
+    outside = [p * factor for p in (place.low, place.high) for factor in (0.98, 1.02)]
     return [float(f"{p:.5g}") for p in inside], [float(f"{p:.5g}") for p in outside]
 
 
@@ -49,7 +59,7 @@ def trials(point: Point) -> int:
     """Return the number of trials of a point of the grid."""
     n = int(point["n"])
     inside, _ = _rates(n)
-    most = PLACES[n][3]
+    most = PLACES[n].trials
     return most if point["p"] in inside else most // _TRIALS_RATIO
 
 

@@ -1,13 +1,16 @@
 """The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where direct sampling finds none.
 
-It uses Karp-Luby importance sampling: only fault sets with two faults within distance 2 are sampled
-(``kernels/unsafe/planting.py``).  With S the expected number of pairs of faults within distance 2, a mean over all fault sets is
-exactly S times the mean over all trials, to which a trial that is not accepted adds 0 (``docs/proofs.md``).  The intervals
-include large unsafe subcubes that no trial contained, with the proved bounds on their probability.
+It uses Karp-Luby importance sampling (``kernels/unsafe/planting.py``).  A trial plants a random close pair, that is, two faults
+within distance 2, at two positions of a random sequence of faults.  It is accepted if no pair of positions before these, in
+lexicographic order, has a close pair.  With S the expected number of close pairs, a mean over all fault sets is exactly S times
+the mean over all trials, to which a trial that is not accepted adds 0 (``docs/proofs.md``).  The intervals include large unsafe
+subcubes that no trial contained, with the proved bounds on their probability.
 """
 
 import functools
+import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -17,13 +20,21 @@ from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.estimate import Estimate
-from fastcube.measure.statistics import CensoredMean, ClassBounds, ClassMean, Proportion, Statistic
+from fastcube.measure.statistics import CensoredMean, ClassBounds, ClassMean, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .unsafe import can_span, explain_fault_set, most_rounds
+from .unsafe import (
+    ALL_UNSAFE_TEXT,
+    CLOSE_PAIR_TEXT,
+    ROUNDS_TEXT,
+    UNSAFE_FRACTION_TEXT,
+    can_span,
+    explain_fault_set,
+    most_rounds,
+)
 
 #: A relative half-width above this value is explained by large subcubes in the notes.
 _WIDE = 0.05
@@ -43,34 +54,37 @@ def _check_point(point: Point) -> None:
     check_range("f", point["f"], 2, min(2**n, _MOST_FAULTS), f"for n={n}")
 
 
-def _scale(point: Point) -> float | Fraction:
+def _expected_pairs(point: Point) -> float | Fraction:
     """Return S, the expected number of pairs of faults within distance 2."""
     return mean_close_pairs(int(point["n"]), int(point["f"]))
 
 
-def _scale_of_fraction(point: Point) -> float | Fraction:
-    return _scale(point) / (1 << int(point["n"]))
+def _expected_pairs_per_node(point: Point) -> float | Fraction:
+    return _expected_pairs(point) / (1 << int(point["n"]))
 
 
 @functools.cache
 def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
-    """Return the rows of ``bounds_of_classes``."""
-    scale = mean_close_pairs(n, f)
+    """Return the rows of ``bounds_of_classes``; they are zero for a class whose subcubes have more than n dimensions."""
+    pairs = float(mean_close_pairs(n, f))
     rows: list[ClassBounds] = []
-    for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
-        most = max_unsafe(n, f, min(above - 1, n)) if d <= n else 0
-        # most = 0: Q_n has no such subcube
-        least = float(min_unsafe(f, d)) if most else 0.0
-        rows.append(ClassBounds(least, float(most), float(probability * most / float(scale))))
+    for d, next_d, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
+        most = max_unsafe(n, f, min(next_d - 1, n)) if d <= n else 0
+        least = min_unsafe(f, d) if most else 0
+        rows.append(ClassBounds(float(least), float(most), float(probability * most / pairs)))
     return tuple(rows)
 
 
 def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
-    """Return each class's least and most unsafe nodes, and a proved bound on its contribution to the mean over sampled trials."""
+    """Return each class's least and most unsafe nodes, and a proved bound on its contribution to the mean over sampled trials.
+
+    Trials are in classes by the dimension of their largest unsafe subcube, which begin at the dimensions ``MARKING``.
+    """
     return _classes(int(point["n"]), int(point["f"]))
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
+    """Return the faults of a trial as a set and as a sequence, with the positions of the planted pair."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -84,8 +98,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     faults, (i, j) = drawn["sequence"], drawn["close_pair"]
     first = next(
         (a, b)
-        for a in range(f)
-        for b in range(a + 1, f)
+        for a, b in itertools.combinations(range(f), 2)
         if (a, b) == (i, j) or (faults[a] ^ faults[b]).bit_count() <= 2
     )
     inside = explain_fault_set(n, sorted(faults))
@@ -103,26 +116,34 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- notes and figure
 
 
+def _pair_bound(point: Point) -> float:
+    """Return the expected number of close pairs, which bounds the probability of one; NaN above 1."""
+    pairs = float(_expected_pairs(point))
+    return pairs if pairs <= 1 else math.nan
+
+
 def _first_order(point: Point) -> float:
     """Return the expected number of unsafe nodes if close pairs are isolated: C(f, 2) n (n - 1) / (2^n - 1)."""
     return float(math.comb(int(point["f"]), 2) * mean_unsafe_two_faults(int(point["n"])))
 
 
-def _find_unseen_class(statistic: Statistic, point: Point, tally: Tally, e: Estimate) -> int | None:
+def _find_unseen_class(point: Point, tally: Tally, e: Estimate) -> int | None:
     """Return the least dimension of a class with few trials whose proved bound makes the interval wide; None if there is none."""
-    assert isinstance(statistic, ClassMean)
-    for d, sums, bounds in zip(MARKING, statistic.sum_classes(tally.counts), statistic.classes(point), strict=True):
-        if sums.trials < _FEW and bounds.proved > _WIDE * e.value / float(_scale(point)):
+    wide = _WIDE * e.value / float(_expected_pairs(point))
+    classes = zip(MARKING, _UNSAFE_NODES.sum_classes(tally.counts), bounds_of_classes(point), strict=True)
+    for d, sums, bounds in classes:
+        if sums.trials < _FEW and bounds.proved > wide:
             return d
     return None
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on the points whose intervals are wide because of large subcubes that few trials contained."""
     wide = []
     for point, tally in results:
         e = results.estimates(point)["unsafe_nodes"]
         if tally.trials and e.value > 0 and e.half_width > _WIDE * e.value:
-            d = _find_unseen_class(results.study.statistic("unsafe_nodes"), point, tally, e)
+            d = _find_unseen_class(point, tally, e)
             if d is not None:
                 wide.append(
                     f"  {point_text(point)}: +- {e.half_width / e.value:.0%}, subcubes of {d} dimensions or more"
@@ -139,7 +160,7 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot the probability of a close pair, the mean number of unsafe nodes, and larger subcubes of the smallest n."""
     left, right, larger = sheet.panels(2, count=3)
     left.lines(results, "close_pair", x="f", by="n")
-    left.reference(lambda point: float(_scale(point)) if _scale(point) <= 1 else math.nan, "from pairs alone")
+    left.reference(_pair_bound, "from pairs alone")
     left.set_labels(y="probability", title="Two faults within distance 2")
     right.lines(results, "unsafe_nodes", x="f", by="n")
     right.reference(_first_order, "from pairs alone")
@@ -156,15 +177,14 @@ def _figure(results: Results, sheet: Any) -> None:
 # ---------------------------------------------------------------- the study
 
 
-def _event_counter(d: int) -> str:
-    return "acceptance" if d == 1 else f"unsafe_subcube_{d}"
-
-
-def _grid() -> list[Point]:
+def _grid_points() -> list[Point]:
     return [{"n": n, "f": f} for n in (16, 20, 24, 30, 40, 50, 60) for f in (n // 2, n, 2 * n, 4 * n)]
 
 
-def _mean(name: str, description: str, *, scale: Any, shown: bool) -> ClassMean:
+def _make_mean(
+    name: str, description: str, scale: Callable[[Point], float | Fraction], shown: bool = True
+) -> ClassMean:
+    """Return a mean of the number of unsafe nodes times ``scale`` as a statistic."""
     return ClassMean(
         name=name,
         description=description,
@@ -178,6 +198,25 @@ def _mean(name: str, description: str, *, scale: Any, shown: bool) -> ClassMean:
     )
 
 
+def _make_subcube_proportion(d: int) -> Proportion:
+    """Return the probability of an unsafe subcube of d dimensions or more, as a statistic; a close pair suffices for d = 1."""
+    return Proportion(
+        name=f"unsafe_subcube_{d}",
+        description=f"probability that all nodes of some subcube of dimension {d} or more are faulty or unsafe",
+        events="acceptance" if d == 1 else f"unsafe_subcube_{d}",
+        scale=_expected_pairs,
+        shown=d == 3,
+        defined=lambda point: d <= point["n"],
+        possible=lambda point: can_span({**point, "n": d}),
+    )
+
+
+_UNSAFE_NODES = _make_mean(
+    "unsafe_nodes",
+    "mean number of unsafe nodes (nonfaulty) per fault set, over all sets of f faulty nodes",
+    _expected_pairs,
+)
+
 UNSAFE_RARE = Study(
     name="unsafe-rare",
     title="Unsafe nodes of Q_n with f random faulty nodes, by the Karp-Luby estimator",
@@ -189,53 +228,32 @@ UNSAFE_RARE = Study(
     ),
     tally=layout.UNSAFE_RARE,
     statistics=(
-        _mean(
-            "unsafe_nodes",
-            "mean number of unsafe nodes (nonfaulty) per fault set, over all sets of f faulty nodes",
-            scale=_scale,
-            shown=True,
-        ),
+        _UNSAFE_NODES,
         Proportion(
             name="close_pair",
-            description="probability that some two faulty nodes are within Hamming distance 2",
+            description=CLOSE_PAIR_TEXT,
             events="acceptance",
-            scale=_scale,
+            scale=_expected_pairs,
         ),
         CensoredMean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
+            description=ROUNDS_TEXT,
             total="rounds",
             squares="rounds_squared",
             nonzero="with_unsafe",
             unknown="rounds_unknown",
             bound=most_rounds,
-            scale=_scale,
+            scale=_expected_pairs,
         ),
-        _mean(
-            "unsafe_fraction",
-            "mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
-            scale=_scale_of_fraction,
-            shown=False,
-        ),
+        _make_mean("unsafe_fraction", UNSAFE_FRACTION_TEXT, _expected_pairs_per_node, shown=False),
         Proportion(
             name="all_unsafe",
-            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
+            description=ALL_UNSAFE_TEXT,
             possible=can_span,
-            scale=_scale,
+            scale=_expected_pairs,
             shown=False,
         ),
-        *(
-            Proportion(
-                name=f"unsafe_subcube_{d}",
-                description=f"probability that all nodes of some subcube of dimension {d} or more are faulty or unsafe",
-                events=_event_counter(d),
-                scale=_scale,
-                shown=d == 3,
-                defined=lambda point, d=d: d <= point["n"],  # type: ignore[misc]
-                possible=lambda point, d=d: can_span({**point, "n": d}),  # type: ignore[misc]
-            )
-            for d in DIMENSIONS
-        ),
+        *map(_make_subcube_proportion, DIMENSIONS),
         Proportion(
             name="acceptance",
             description="fraction of the Karp-Luby samples that are accepted: no pair of faults within distance 2 stands "
@@ -244,7 +262,7 @@ UNSAFE_RARE = Study(
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
-    grids=(Grid("default", _grid(), 10**7),),
+    grids=(Grid("default", _grid_points(), 10**7),),
     check=_check_point,
     explain=_explain,
     sample=_sample_trial,

@@ -10,20 +10,22 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import basic_fraction, minimal_fraction
 from fastcube.kernels.routing import dispatch, layout
-from fastcube.measure.statistics import Proportion
-from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, Value, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .messages import describe_link_numbers, describe_route, has_value
-from .routing import length_ratio, make_proportion
+from .messages import describe_link_numbers, explain_routes, has_value
+from .routing_statistics import make_ending_proportion, make_length_ratio, make_proportion
 
-#: Node failure rates of the grid.
+#: Node failure rates of the grid, from 0 to 1/2.
 _RATES = [round(0.05 * i, 2) for i in range(11)]
 
 #: Estimates are listed that differ from their closed form by more than this number of standard errors, with the closed form
 #: outside the interval.
 _FAR_STDERRS = 4.5
+
+#: More than the rounding errors of a closed form, for estimates whose standard error is 0.
+_ROUNDING = 1e-12
 
 
 def _check_point(point: Point) -> None:
@@ -45,26 +47,20 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.paths import route
-
     k = int(point["k"])
-    drawn = sample_trial(point, key, trial)
-    data, lines = explain_sample(point, drawn)
+    sample = sample_trial(point, key, trial)
+    data, lines = explain_sample(point, sample)
     data["k"] = k
-    lines.insert(0, describe_link_numbers(drawn.network))
-    if drawn.others["discarded"]:
+    lines.insert(0, describe_link_numbers(sample.network))
+    if sample.others["discarded"]:
         return Explanation("\n".join(lines), data)
-    cube, s, t = drawn.network, data["s"], data["t"]
-    for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
-        found = route(cube, s, t, algorithm, **({} if algorithm == "ROUTE" else {"k": k}))
-        data[algorithm] = {"outcome": found.outcome, "path": found.path}
-        lines += describe_route(cube, algorithm if algorithm == "ROUTE" else f"{algorithm}({k})", found)
-    return Explanation("\n".join(lines), data)
+    routes, route_lines = explain_routes(sample.network, data["s"], data["t"], k, ("ROUTE", "ROUTE1", "ROUTE2"))
+    return Explanation("\n".join(lines + route_lines), data | routes)
 
 
-def explain_sample(point: Point, drawn: Sample) -> tuple[dict[str, Any], list[str]]:
+def explain_sample(point: Point, sample: Sample) -> tuple[dict[str, Any], list[str]]:
     """Return a trial's sample, or the fact that it is discarded, as data and as lines of text."""
-    cube, others, rate = drawn.network, drawn.others, float(point["rate"])
+    cube, others, rate = sample.network, sample.others, float(point["rate"])
     if others["discarded"]:
         return {"discarded": True, "rate": rate}, ["  discarded: none of 2^20 attempts gives two nonfaulty ends"]
     status_key, s, t = (others[name] for name in ("status_key", "s", "t"))
@@ -75,25 +71,36 @@ def explain_sample(point: Point, drawn: Sample) -> tuple[dict[str, Any], list[st
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot for each k the messages delivered over the Hamming distance, and the messages delivered at all."""
     ks = sorted({point["k"] for point, tally in results if tally.trials})
-    panels = sheet.panels(2, rows=max(1, len(ks)))
-    for i, k in enumerate(ks):
-        left, right = panels[2 * i : 2 * i + 2]
-        left.lines(results, "route1_at_hamming", x="rate", by="n", at={"k": k})
-        if k == 1:
-            left.reference(lambda p: float(minimal_fraction(p["n"], p["rate"])), "closed form")
-        left.scale = "linear"
-        left.set_labels(y="fraction of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
-        right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
-        right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
-        right.scale = "linear"
-        route_lines = len(right.measured_lines)
-        right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
-        for line in right.measured_lines[route_lines:]:  # named in the legend with ROUTE's line of the same n
-            line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
-            line.look |= {"fillstyle": "none"}
-        right.set_labels(y="fraction of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
+    panels = iter(sheet.panels(2, rows=max(1, len(ks))))
+    for k in ks:
+        _plot_minimal(results, next(panels), k)
+        _plot_delivered(results, next(panels), k)
     sheet.title("Routing with every node faulty at a rate")
+
+
+def _plot_minimal(results: Results, panel: Any, k: Value) -> None:
+    """Plot the messages that ROUTE1(k) delivers over the Hamming distance, with the closed form if k = 1."""
+    panel.lines(results, "route1_at_hamming", x="rate", by="n", at={"k": k})
+    if k == 1:
+        panel.reference(lambda point: float(minimal_fraction(point["n"], point["rate"])), "closed form")
+    panel.scale = "linear"
+    panel.set_labels(y="fraction of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
+
+
+def _plot_delivered(results: Results, panel: Any, k: Value) -> None:
+    """Plot the messages that ROUTE delivers, with the closed form, and in hollow markers the messages that ROUTE1(k) delivers."""
+    panel.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
+    panel.reference(lambda point: float(basic_fraction(point["n"], point["rate"])), "closed form")
+    panel.scale = "linear"
+    route_lines = len(panel.measured_lines)
+    panel.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
+    for line in panel.measured_lines[route_lines:]:
+        # the legend names only ROUTE's line of the same n
+        line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
+        line.look |= {"fillstyle": "none"}
+    panel.set_labels(y="fraction of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
 
 
 def _compare_closed_forms(results: Results) -> list[str]:
@@ -109,8 +116,7 @@ def _compare_closed_forms(results: Results) -> list[str]:
                 continue
             compared += 1
             value = float(form(int(point["n"]), float(point["rate"])))
-            # the small number allows for rounding where the standard error is 0
-            is_far = abs(estimate.value - value) > _FAR_STDERRS * estimate.stderr + 1e-12
+            is_far = abs(estimate.value - value) > _FAR_STDERRS * estimate.stderr + _ROUNDING
             if is_far and not estimate.low <= value <= estimate.high:
                 far.append(f"  {point_text(point)}: {name} {estimate.value:.6g}, closed form {value:.6g}")
     formulas = (
@@ -127,16 +133,15 @@ def _compare_closed_forms(results: Results) -> list[str]:
 def _notes(results: Results) -> list[str]:
     """Return the comparison with closed forms, and the numbers of discarded trials and of routes that were cut off."""
     lines = _compare_closed_forms(results)
-    discarded = sum(tally.trials - tally.counts["valid"] for _, tally in results)
+    discarded = sum(tally.trials - tally.counts[_VALID] for _, tally in results)
     limits = sum(tally.counts["route2_limit"] for _, tally in results)
     if discarded or limits:
         lines.append(f"discarded trials: {discarded}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
     return lines
 
 
-def _valid_proportion(name: str, description: str, shown: bool = False) -> Proportion:
-    return make_proportion(name, description, "valid", shown)
-
+#: The counter of the trials that are not discarded.
+_VALID = "valid"
 
 ROUTING_RATE = Study(
     name="routing-rate",
@@ -150,38 +155,31 @@ ROUTING_RATE = Study(
     ),
     tally=layout.ROUTING_RATE,
     statistics=(
-        _valid_proportion(
+        make_proportion(
             "route1_at_hamming",
             "fraction of all messages that ROUTE1(k) delivers in as many links as the Hamming distance",
-            True,
+            _VALID,
+            shown=True,
         ),
-        _valid_proportion(
+        make_proportion(
             "route_delivered",
             "fraction of all messages, each between two random nonfaulty nodes, that ROUTE delivers",
-            True,
+            _VALID,
+            shown=True,
         ),
-        _valid_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", True),
-        _valid_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers", True),
-        _valid_proportion(
+        make_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", _VALID, shown=True),
+        make_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers", _VALID, shown=True),
+        make_proportion(
             "route2_at_hamming",
             "fraction of all messages that ROUTE2(k) delivers in as many links as the Hamming distance",
+            _VALID,
         ),
-        _valid_proportion(
-            "route1_livelock",
-            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE1(k)",
-        ),
-        _valid_proportion(
-            "route2_livelock",
-            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE2(k)",
-        ),
-        _valid_proportion(
-            "route1_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE1(k)"
-        ),
-        _valid_proportion(
-            "route2_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE2(k)"
-        ),
-        length_ratio("route1"),
-        length_ratio("route2"),
+        make_ending_proportion("route1", "livelock", _VALID),
+        make_ending_proportion("route2", "livelock", _VALID),
+        make_ending_proportion("route1", "stuck", _VALID),
+        make_ending_proportion("route2", "stuck", _VALID),
+        make_length_ratio("route1"),
+        make_length_ratio("route2"),
     ),
     kernel=lambda point: dispatch.ROUTING_RATE.kernel(*point.values()),
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=_RATES, k=[1, 2]), 10**6),),

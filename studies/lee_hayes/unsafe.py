@@ -16,7 +16,6 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.binned import Distribution, TailProportion, make_quantiles
 from fastcube.measure.fault_sets import list_faulty_nodes
-from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import ClassBounds, Mean, Proportion, SplitMean
 from fastcube.measure.study import (
     Axis,
@@ -32,6 +31,8 @@ from fastcube.measure.study import (
 )
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
+
+from .printed_limit import STATEMENT, is_stated, unsafe_limit
 
 #: With fewer expected close pairs (two faults within distance 2) than this, direct sampling finds few unsafe nodes.
 _RARE = 0.01
@@ -50,31 +51,31 @@ def _node_count(point: Point) -> float:
     return float(2 ** int(point["n"]))
 
 
-#: The bounds of a class that is empty at a point.
-_EMPTY_CLASS = ClassBounds(0.0, 0.0, 0.0)
-
-
 @functools.cache
 def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
     """Return least and most unsafe nodes of each class and a proved bound on its contribution to the mean, all over 2^n.
 
-    Trials are in classes by their number of unsafe nodes, with the limits ``CLASSES``.  f faults make at most ``max_unsafe``
-    nodes unsafe, and u unsafe nodes need a subcube of enough dimensions, which is rare.  There is only one class up to n =
-    ``SPLIT_ABOVE``, and if the last class is not proved to be rare, because the trials then give the better bound.
+    Trials are in classes by their number of unsafe nodes, which begin at 1 and at the limits ``CLASSES``.  The last class ends at
+    ``max_unsafe``, the most nodes that f faults make unsafe.  To have u unsafe nodes takes a subcube of enough dimensions, and
+    the probability of such a subcube has a proved bound.  Up to n = ``SPLIT_ABOVE`` there is only one class.  There is also only
+    one if the last class is not proved to be rarer than ``_RARE_CLASS``, because the trials then give the better bound.  Classes
+    that do not occur have zeros.
     """
+    absent = ClassBounds(0.0, 0.0, 0.0)
     most = max_unsafe(n, f, n)
     if most == 0:
-        return (_EMPTY_CLASS,) * (1 + len(CLASSES))
+        return (absent,) * (1 + len(CLASSES))
     least = [1, *(u for u in CLASSES if u <= most)] if n > SPLIT_ABOVE else [1]
-    need = [next((d for d in range(1, n + 1) if max_unsafe(n, f, d) >= u), n) for u in least]
-    fractions = large_subcube_bounds(n, f, tuple(need))
-    if fractions[-1] > _RARE_CLASS:
-        least, fractions = [1], fractions[:1]
+    dimensions = [next((d for d in range(1, n + 1) if max_unsafe(n, f, d) >= u), n) for u in least]
+    probabilities = large_subcube_bounds(n, f, tuple(dimensions))
+    if probabilities[-1] > _RARE_CLASS:
+        least, probabilities = [1], probabilities[:1]
+    greatest = [*(u - 1 for u in least[1:]), most]
     rows = [
-        ClassBounds(u / 2**n, top / 2**n, fraction * top / 2**n)
-        for u, top, fraction in zip(least, [*(u - 1 for u in least[1:]), most], fractions, strict=True)
+        ClassBounds(low / 2**n, high / 2**n, probability * high / 2**n)
+        for low, high, probability in zip(least, greatest, probabilities, strict=True)
     ]
-    return (*rows, *[_EMPTY_CLASS] * (1 + len(CLASSES) - len(rows)))
+    return (*rows, *[absent] * (1 + len(CLASSES) - len(rows)))
 
 
 def _classes_at(point: Point) -> tuple[ClassBounds, ...]:
@@ -126,46 +127,46 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- Figure 8
 
 
-def _stated_limit() -> float:
-    """Return the limit that section 3.2 states for Figure 8, for f <= floor(n/2) and n >= 5."""
-    return inventory("lee_hayes").value("fifteen-percent")
-
-
-def _has_stated_limit(point: Point) -> bool:
-    """Whether section 3.2 makes a statement about this point."""
-    return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
-
-
 def _figure(results: Results, sheet: Any) -> None:
     panel = sheet.panel()
     panel.lines(results, "unsafe_fraction", x="n", by="f")
-    panel.add_statement(_stated_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_has_stated_limit)
+    panel.add_statement(unsafe_limit(), STATEMENT, where=is_stated)
     panel.set_labels(
         y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with f faulty nodes"
     )
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on the printed limit, and on points at which no trial has an unsafe node."""
+    return _limit_notes(results) + _unseen_notes(results)
+
+
+def _limit_notes(results: Results) -> list[str]:
+    """Return at how many points the printed limit holds, and at which it does not; nothing if it is stated for none."""
     rows = [
         (point, results.estimates(point)["unsafe_fraction"])
         for point, tally in results
-        if tally.trials and _has_stated_limit(point)
+        if tally.trials and is_stated(point)
     ]
-    none = [p for p, tally in results if tally.trials and p["f"] > 1 and not tally.counts["with_unsafe"]]
-    advice = []
-    if none:
-        where = point_text(none[0]) + (f" and {len(none) - 1} more" if len(none) > 1 else "")
-        advice.append(f"No unsafe node was seen at {where}: fastcube run unsafe-rare says how rare they are.")
     if not rows:
-        return advice
-    above = [point_text(point) for point, e in rows if e.low >= _stated_limit()]
-    below = [point for point, e in rows if e.high < _stated_limit()]
+        return []
+    above = [point_text(point) for point, e in rows if e.low >= unsafe_limit()]
+    below = [point for point, e in rows if e.high < unsafe_limit()]
     lines = [
         f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: true at {len(below)} of {len(rows)} such points"
     ]
     if above:
         lines.append(f"  false at {', '.join(above)}")
-    return lines + advice
+    return lines
+
+
+def _unseen_notes(results: Results) -> list[str]:
+    """Return a note on the points with two faults or more at which no trial has an unsafe node."""
+    unseen = [p for p, tally in results if tally.trials and p["f"] > 1 and not tally.counts["with_unsafe"]]
+    if not unseen:
+        return []
+    where = point_text(unseen[0]) + (f" and {len(unseen) - 1} more" if len(unseen) > 1 else "")
+    return [f"No unsafe node was seen at {where}: fastcube run unsafe-rare says how rare they are."]
 
 
 # ---------------------------------------------------------------- large cubes
@@ -175,12 +176,15 @@ def _large_grid() -> list[Point]:
     return [{"n": n, "f": f} for n in (12, 14, 16, 18, 20) for f in (n // 4, n // 2, n, 3 * n // 2, 2 * n)]
 
 
-def _close_pairs(point: Point) -> float:
-    """Return the mean number of close pairs as the bound of a probability; NaN above 1, and for fewer than two faults."""
-    if point["f"] < 2:
-        return math.nan
-    pairs = float(mean_close_pairs(int(point["n"]), int(point["f"])))
-    return pairs if pairs <= 1 else math.nan
+def _mean_close_pairs(point: Point) -> float:
+    """Return the mean number of pairs of faults within distance 2."""
+    return float(mean_close_pairs(int(point["n"]), int(point["f"])))
+
+
+def _close_pair_bound(point: Point) -> float:
+    """Return the mean number of close pairs, which bounds the probability of one; NaN if it is above 1, or f is below 2."""
+    pairs = _mean_close_pairs(point)
+    return pairs if point["f"] > 1 and pairs <= 1 else math.nan
 
 
 def _large_figure(results: Results, sheet: Any) -> None:
@@ -188,7 +192,7 @@ def _large_figure(results: Results, sheet: Any) -> None:
     panel = sheet.panel()
     panel.lines(results, "close_pair", x="f", by="n")
     panel.reference(
-        _close_pairs,
+        _close_pair_bound,
         "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
     )
     panel.set_labels(
@@ -198,10 +202,11 @@ def _large_figure(results: Results, sheet: Any) -> None:
 
 
 def _large_notes(results: Results) -> list[str]:
+    """Return notes on the points at which direct sampling finds few unsafe nodes."""
     rare = [
         point_text(point)
         for point, tally in results
-        if tally.trials and mean_close_pairs(int(point["n"]), int(point["f"])) < _RARE and point["f"] > 1
+        if tally.trials and point["f"] > 1 and _mean_close_pairs(point) < _RARE
     ]
     if not rare:
         return []
@@ -212,6 +217,17 @@ def _large_notes(results: Results) -> list[str]:
 
 
 # ---------------------------------------------------------------- the study
+
+#: The trials that ``rounds_known`` counts, as the end of a description.
+_AMONG_KNOWN = ", among trials without an unsafe subcube above dimension 30"
+
+#: The descriptions that ``unsafe-rare`` shares.
+UNSAFE_FRACTION_TEXT = (
+    "mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours"
+)
+ALL_UNSAFE_TEXT = "probability that each of the 2^n nodes is faulty or unsafe, so that no node is active"
+CLOSE_PAIR_TEXT = "probability that some two faulty nodes are within Hamming distance 2"
+ROUNDS_TEXT = "mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe"
 
 UNSAFE_FRACTION = Study(
     name="unsafe-fraction",
@@ -226,7 +242,7 @@ UNSAFE_FRACTION = Study(
     statistics=(
         SplitMean(
             name="unsafe_fraction",
-            description="mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
+            description=UNSAFE_FRACTION_TEXT,
             total="unsafe_nodes",
             total_squares="unsafe_nodes_squared",
             nonzero="with_unsafe",
@@ -238,13 +254,12 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="all_unsafe",
-            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
+            description=ALL_UNSAFE_TEXT,
             possible=can_span,
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe, "
-            "among trials without an unsafe subcube above dimension 30",
+            description=f"{ROUNDS_TEXT}{_AMONG_KNOWN}",
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
@@ -253,21 +268,19 @@ UNSAFE_FRACTION = Study(
         Proportion(
             name="close_pair",
             events="close_pair",
-            description="probability that some two faulty nodes are within Hamming distance 2",
+            description=CLOSE_PAIR_TEXT,
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
-            description="fraction of trials in which FIND_UNSAFE marks nodes in 0, 1, ..., 31 or more rounds, "
-            "among trials without an unsafe subcube above dimension 30",
+            description=f"fraction of trials in which FIND_UNSAFE marks nodes in 0, 1, ..., 31 or more rounds{_AMONG_KNOWN}",
             counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
-            description="probability that FIND_UNSAFE marks nodes in three or more rounds, "
-            "among trials without an unsafe subcube above dimension 30",
+            description=f"probability that FIND_UNSAFE marks nodes in three or more rounds{_AMONG_KNOWN}",
             counter="rounds_bins",
             least=3,
             condition="rounds_known",
@@ -275,7 +288,7 @@ UNSAFE_FRACTION = Study(
         ),
         *make_quantiles(
             "rounds",
-            "number of rounds in which FIND_UNSAFE marks nodes, among trials without an unsafe subcube above dimension 30",
+            f"number of rounds in which FIND_UNSAFE marks nodes{_AMONG_KNOWN}",
             "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,

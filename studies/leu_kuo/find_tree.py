@@ -20,15 +20,24 @@ from .faults import (
     set_log_axis,
 )
 
-
-def most_faults(point: Point) -> float:
-    """Return a bound on the faulty links of a tree: the lesser of its 2^n - 1 links and all faulty links, and at least 1."""
-    n = int(point["n"])
-    return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
-
-
 #: The trials that a statistic counts, as the end of its description.
 AMONG_SINK = ", among trials with a sink"
+
+#: The statistic whose trials ``AMONG_SINK`` names.
+SINK_EXISTS = Proportion(
+    name="sink_exists",
+    description="probability that a sink exists: a nonfaulty node whose n links and n neighbours are nonfaulty",
+)
+
+
+def most_faults(point: Point) -> float:
+    """Return a bound on the faulty links of a tree, those of faulty nodes included, and on its blocked senders.
+
+    Each blocked sender has a link of its own, towards the sink, that is faulty or leads to a faulty node.  So both numbers are at
+    most 2^n - 1, the links of a tree, and at most links + n f.  The bound is at least 1, without faults too.
+    """
+    n = int(point["n"])
+    return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
 def make_mean(name: str, description: str, counter: str) -> Mean:
@@ -38,12 +47,12 @@ def make_mean(name: str, description: str, counter: str) -> Mean:
         description=f"mean {description}{AMONG_SINK}",
         total=counter,
         bound=most_faults,
-        condition="sink_exists",
+        condition=SINK_EXISTS.name,
     )
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
-    """Return one trial as text and as data."""
+    """Return the faults of a trial, the choices of FIND_TREE and its tree, as text and as data."""
     _, lines, data = explain_tree(sample_trial(point, key, trial).network)
     return Explanation("\n".join(lines), data)
 
@@ -51,8 +60,11 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- comparison with a fixed tree
 
 
-def fixed_fault_free(point: Point) -> float:
-    """Return P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), E = n 2^(n-1), T = 2^n - 1; NaN with faulty nodes."""
+def fixed_tree_probability(point: Point) -> float:
+    """Return the probability that a FIXED tree has no faulty link, C(E - T, L) / C(E, L); NaN with faulty nodes.
+
+    E = n 2^(n-1) is the number of links of Q_n, T = 2^n - 1 of a tree, and L of faulty links.
+    """
     n, links = int(point["n"]), int(point["links"])
     all_links, tree_links = n * 2 ** (n - 1), 2**n - 1
     if point["f"]:
@@ -62,8 +74,8 @@ def fixed_fault_free(point: Point) -> float:
     return math.exp(math.fsum(math.log1p(-tree_links / (all_links - i)) for i in range(links)))
 
 
-def fixed_faults(point: Point) -> float:
-    """Return the mean number of faulty links of a FIXED tree, L (2^n - 1) / E; NaN with faulty nodes."""
+def fixed_tree_mean(point: Point) -> float:
+    """Return the mean number of faulty links of a FIXED tree, L T / E in the notation above; NaN with faulty nodes."""
     n = int(point["n"])
     return math.nan if point["f"] else int(point["links"]) * (2**n - 1) / (n * 2 ** (n - 1))
 
@@ -75,7 +87,10 @@ def _figure(results: Results, sheet: Any) -> None:
     """
     left, right = sheet.panels(2)
     if axis_of_faults(results) == "links":
-        for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
+        for panel, statistic, fixed in (
+            (left, "fault_free", fixed_tree_probability),
+            (right, "tree_faults", fixed_tree_mean),
+        ):
             panel.lines(results, statistic, x="links", by="n")
             panel.reference(fixed, "a fixed tree")
             _mark_bound(panel)
@@ -102,12 +117,13 @@ def _is_at_bound(point: Point) -> bool:
 
 def _mark_bound(panel: Any) -> None:
     """Mark Theorem 3's 2^(n-1) on each line."""
-    every = (row for line in panel.measured_lines for row in zip(line.x, line.estimates, line.points, strict=True))
-    if marked := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
+    rows = (row for line in panel.measured_lines for row in zip(line.x, line.estimates, line.points, strict=True))
+    if marked := [(x, e.value) for x, e, point in rows if _is_at_bound(point) and math.isfinite(e.value)]:
         panel.marks([x for x, _ in marked], [y for _, y in marked], "Theorem 3's 2^(n-1)")
 
 
 def _notes(results: Results) -> list[str]:
+    """Return the numbers of fault sets without a sink at Theorem 3's 2^(n-1) faulty links."""
     lines = []
     for point, tally in results:
         if tally.trials and _is_at_bound(point):
@@ -133,10 +149,7 @@ FIND_TREE = Study(
             description="probability that FIND_TREE finds a tree without a faulty link or a link of a faulty node; it "
             "finds none without a sink",
         ),
-        Proportion(
-            name="sink_exists",
-            description="probability that a sink exists: a nonfaulty node whose n links and n neighbours are nonfaulty",
-        ),
+        SINK_EXISTS,
         Proportion(
             name="no_blocked_sender",
             description="probability that FIND_TREE finds a tree on which every nonfaulty, non-isolated node has a usable "

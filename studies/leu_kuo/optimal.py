@@ -12,7 +12,7 @@ from fastcube.results.results import Results
 
 from . import enumeration
 from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, link_faults, sample_trial, set_log_axis
-from .find_tree import AMONG_SINK, make_mean
+from .find_tree import AMONG_SINK, SINK_EXISTS, make_mean
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
@@ -87,7 +87,7 @@ OPTIMAL_TREE = Study(
             "optimal",
             "probability that no sink and order give a tree with fewer faulty links, those of faulty nodes included, than "
             f"FIND_TREE's{AMONG_SINK}",
-            "sink_exists",
+            SINK_EXISTS.name,
         ),
         make_mean(
             "optimality_gap",
@@ -103,7 +103,7 @@ OPTIMAL_TREE = Study(
             squares=("tree_faults_squared", "product", "optimum_squared"),
             nonzero="with_gap",
             base=1,
-            condition="sink_exists",
+            condition=SINK_EXISTS.name,
         ),
         make_mean(
             "tree_faults", "number of faulty links, those of faulty nodes included, of FIND_TREE's tree", "tree_faults"

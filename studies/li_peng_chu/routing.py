@@ -5,8 +5,9 @@ shows the fraction of routes that find a path, Figure 2 the length of the paths.
 shortest nonfaulty path.  Its grid ``large`` goes on to DC(30), larger than any published simulation.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from fastcube.kernels.dualcube import dispatch, layout
 from fastcube.measure.asymptotic import NormalMean, Ratio
@@ -18,7 +19,6 @@ from fastcube.results.rounding import estimate_text
 
 #: The failure rates of the grids, to 50% in steps of 5%.
 RATES = [round(0.05 * i, 2) for i in range(11)]
-
 
 #: Most faulty nodes, and most events, in the text of a replay.
 _MOST_LISTED = 40
@@ -95,11 +95,11 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.networks.faults import RandomFaults
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn, status_key, s, t = replay.sample_dualcube_routing(key, trial, m, rate)
-    ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
+    has_ends, status_key, s, t = replay.sample_dualcube_routing(key, trial, m, rate)
+    ends = {"s": int(s), "t": int(t)} if has_ends else {"s": -1, "t": -1}
     return Sample(
         DualCube(m, RandomFaults(rate, int(status_key))),
-        {"status_key": int(status_key), **ends, "discarded": not drawn},
+        {"status_key": int(status_key), **ends, "discarded": not has_ends},
     )
 
 
@@ -109,15 +109,12 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.shortest import distance
 
     m, rate = int(point["m"]), float(point["rate"])
-    drawn = sample_trial(point, key, trial)
-    dual, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
-    data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "discarded")}
+    sample = sample_trial(point, key, trial)
+    dual, s, t = sample.network, sample.others["s"], sample.others["t"]
+    data: dict[str, Any] = {name: sample.others[name] for name in ("status_key", "discarded")}
     if data["discarded"]:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is discarded", data)
     result = route_practical(dual, s, t)
-    shortest = distance(dual, s, t) if m <= layout.SEARCH_M else None
-    met = [u for u in result.asked if dual.is_faulty(u)]
-    dims = [dual.dimension(u, v) for u, v in zip(result.path, result.path[1:], strict=False)]
     data |= {
         "s": s,
         "t": t,
@@ -125,16 +122,17 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
         "outcome": result.outcome,
         "reason": result.reason,
         "path": result.path,
-        "dimensions": dims,
+        "dimensions": [dual.dimension(u, v) for u, v in itertools.pairwise(result.path)],
         "length": result.length,
         "lookups": result.lookups,
-        "faulty_met": met,
+        "faulty_met": [u for u in result.asked if dual.is_faulty(u)],
         "asked": list(result.asked),
         "events": [vars(e) for e in result.events],
     }
-    if m <= layout.SEARCH_M:
-        data["shortest"] = shortest
-    return Explanation("\n".join(_route_lines(dual, data, result.events)), data)
+    if _is_searched(point):
+        data["shortest"] = distance(dual, s, t)
+    lines = _describe_message(dual, data) + _describe_outcome(dual, data, result.events)
+    return Explanation("\n".join(lines), data)
 
 
 def _node_text(dual: Any, u: int) -> str:
@@ -143,34 +141,34 @@ def _node_text(dual: Any, u: int) -> str:
     return f"{text[0]}.{text[1 : dual.m + 1]}.{text[dual.m + 1 :]}"
 
 
-def _route_lines(dual: Any, data: Mapping[str, Any], events: Sequence[Any]) -> list[str]:
-    """Return the lines of a replay: the message, the faulty nodes met, and the path or the decisions before the failure."""
-
-    def node_name(u: int) -> str:
-        return _node_text(dual, u)
-
+def _describe_message(dual: Any, data: Mapping[str, Any]) -> list[str]:
+    """Return the first lines of a replay: the ends of the message and the faulty nodes met."""
     s, t, met = data["s"], data["t"], data["faulty_met"]
-    of_one_class = "one cluster" if dual.same_cluster(s, t) else "different clusters of one class"
-    position = of_one_class if dual.class_of(s) == dual.class_of(t) else "different classes"
+    position = "different classes"
+    if dual.class_of(s) == dual.class_of(t):
+        position = "one cluster" if dual.same_cluster(s, t) else "different clusters of one class"
     lines = [
         f"DC({dual.m}), failure rate {dual.faulty_nodes.rate}; labels are u_0.u_1..u_m.u_m+1..u_2m",
-        f"from {node_name(s)} to {node_name(t)}: {position}, d(s, t) = {data['distance']}",
+        f"from {_node_text(dual, s)} to {_node_text(dual, t)}: {position}, d(s, t) = {data['distance']}",
         f"asked {data['lookups']} nodes, {len(met)} of them faulty{':' if met else ''}",
-        *(f"  faulty {node_name(u)}" for u in met[:_MOST_LISTED]),
-        *([f"  and {len(met) - _MOST_LISTED} more"] if len(met) > _MOST_LISTED else []),
+        *(f"  faulty {_node_text(dual, u)}" for u in met[:_MOST_LISTED]),
     ]
+    if len(met) > _MOST_LISTED:
+        lines.append(f"  and {len(met) - _MOST_LISTED} more")
+    return lines
+
+
+def _describe_outcome(dual: Any, data: Mapping[str, Any], events: Sequence[Any]) -> list[str]:
+    """Return the last lines of a replay: the path, or the decisions before the failure, and the shortest nonfaulty path."""
     if data["outcome"] == "delivered":
-        lines.append(f"delivered over {data['length']} links (0 is the cross edge):")
-        lines.append(f"  {node_name(s)}")
-        lines += [f"  {node_name(v)}  along u_{d}" for v, d in zip(data["path"][1:], data["dimensions"], strict=True)]
+        lines = [f"delivered over {data['length']} links (0 is the cross edge):", f"  {_node_text(dual, data['s'])}"]
+        steps = zip(data["path"][1:], data["dimensions"], strict=True)
+        lines += [f"  {_node_text(dual, v)}  along u_{d}" for v, d in steps]
     else:
-        lines.append(
-            "failed: "
-            + ("a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try")
-        )
-        lines += [f"  {_event_text(dual, e)}" for e in events[:_MOST_LISTED]]
+        reason = "a tree would grow past 2^14 nodes" if data["reason"] == "limit" else "nothing is left to try"
+        lines = [f"failed: {reason}", *(f"  {_event_text(dual, e)}" for e in events[:_MOST_LISTED])]
         if len(events) > _MOST_LISTED:
-            lines.append("  and so on")
+            lines.append(f"  and {len(events) - _MOST_LISTED} more")
     if "shortest" in data:
         found = data["shortest"]
         lines.append(
@@ -205,26 +203,45 @@ def printed_fraction(item: str, name: str) -> float:
     return inventory("li_peng_chu").value(item, name) / 100
 
 
-def _stated_rates() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return two pairs (success rate, largest failure rate for it), from the two sentences of the paper on Figure 1."""
-    ninety, fifty = "success-ninety", "success-fifty"
-    delivered = "percent delivered, above"
+class _Statement(NamedTuple):
+    """A sentence of the paper on Figure 1: the success rate is above a fraction at some failure rates."""
+
+    sentence: str
+    label: str  #: the sentence in a legend
+    fraction: float
+    is_made_at: Callable[[Point], bool]
+
+
+def _list_statements() -> tuple[_Statement, _Statement]:
+    """Return the two sentences of the paper on Figure 1."""
+    ninety, fifty, delivered = "success-ninety", "success-fifty", "percent delivered, above"
+    below = printed_fraction(ninety, "failure rate, percent, below")
+    up_to = printed_fraction(fifty, "failure rate, percent, up to")
     return (
-        (printed_fraction(ninety, delivered), printed_fraction(ninety, "failure rate, percent, below")),
-        (printed_fraction(fifty, delivered), printed_fraction(fifty, "failure rate, percent, up to")),
+        _Statement(
+            '"success rate > 90% if the node failure rate is below 30%"',
+            "paper: > 90% below 30%",
+            printed_fraction(ninety, delivered),
+            lambda point: point["rate"] < below,
+        ),
+        _Statement(
+            '"in most cases > 50% up to 50%"',
+            "paper: in most cases > 50% up to 50%",
+            printed_fraction(fifty, delivered),
+            lambda point: point["rate"] <= up_to,
+        ),
     )
 
 
-def figure(results: Results, sheet: Any) -> None:
+def _figure(results: Results, sheet: Any) -> None:
     """Plot Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
     figure_name = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
-    (ninety, low), (fifty, high) = _stated_rates()
     left, right = sheet.panels(2)
     left.lines(results, "delivered", x="rate", by="m")
     left.scale = "linear"
     left.limits(bottom=0)
-    left.add_statement(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
-    left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
+    for statement in _list_statements():
+        left.add_statement(statement.fraction, statement.label, where=statement.is_made_at)
     left.set_labels(y="successful routing rate", title=f"{figure_name} 1: pairs between which PRACTICAL delivers")
     _plot_lengths(results, right)
     right.set_labels(title=f"{figure_name} 2: length of the paths found, delivered messages alone")
@@ -233,8 +250,7 @@ def figure(results: Results, sheet: Any) -> None:
 
 def _plot_lengths(results: Results, panel: Any) -> None:
     """Plot the path length in percent of the shortest nonfaulty path, where it was searched for, and of d(s, t)."""
-    searched = any(tally.trials and _is_searched(point) for point, tally in results)
-    if not searched:
+    if not any(tally.trials and _is_searched(point) for point, tally in results):
         panel.lines(results, "stretch", x="rate", by="m", factor=100)
         panel.set_labels(y="path length, % of d(s, t)")
         return
@@ -243,35 +259,37 @@ def _plot_lengths(results: Results, panel: Any) -> None:
     panel.set_labels(y="path length, % of the shortest nonfaulty path")
 
 
-def notes(results: Results) -> list[str]:
+def _notes(results: Results) -> list[str]:
     """Return notes: the paper's statements compared with the results, failures by reason, and the approximation for large m."""
-    lines = []
-    (ninety, low), (fifty, high) = _stated_rates()
-    true_90 = false_90 = true_50 = false_50 = 0
-    for point, tally in results:
-        if not tally.trials:
-            continue
-        estimate = results.estimates(point)["delivered"]
-        if point["rate"] < low:
-            true_90 += estimate.low > ninety
-            false_90 += estimate.high <= ninety
-        if point["rate"] <= high:
-            true_50 += estimate.low > fifty
-            false_50 += estimate.high <= fifty
-    lines.append(
-        f'"success rate > 90% if the node failure rate is below 30%": true at {true_90} points, false at {false_90}'
-    )
-    lines.append(f'"in most cases > 50% up to 50%": true at {true_50} points, false at {false_50}')
     limits = sum(tally.counts["limit"] for _, tally in results)
     discarded = sum(tally.counts["discarded"] for _, tally in results)
-    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {discarded}")
-    large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
-    if large:
+    return [
+        *(_compare_statement(results, statement) for statement in _list_statements()),
+        f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {discarded}",
+        *_large_notes(results),
+    ]
+
+
+def _compare_statement(results: Results, statement: _Statement) -> str:
+    """Return at how many points with trials a sentence is true, and at how many false, by the intervals."""
+    points = [point for point, tally in results if tally.trials and statement.is_made_at(point)]
+    estimates = [results.estimates(point)["delivered"] for point in points]
+    true = sum(e.low > statement.fraction for e in estimates)
+    false = sum(e.high <= statement.fraction for e in estimates)
+    return f"{statement.sentence}: true at {true} points, false at {false}"
+
+
+def _large_notes(results: Results) -> list[str]:
+    """Return notes on the points too large for a search: the approximation from rate .3 on, and the statistics left out."""
+    large = [point for point, tally in results if tally.trials and not _is_searched(point)]
+    approximated = [point for point in large if point["rate"] >= 0.3]
+    lines = []
+    if approximated:
         lines.append("delivered beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
-        for point in large:
+        for point in approximated:
             reached = estimate_text(results.estimates(point)["delivered"])
             lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_approximate_connected(point):.6f}")
-    if any(tally.trials and not _is_searched(point) for point, tally in results):
+    if large:
         lines.append(
             "delivered_connected, length_over_shortest and at_shortest need all 2^(2m+1) nodes and are left out above "
             f"m={layout.SEARCH_M}"
@@ -297,6 +315,6 @@ DUALCUBE_ROUTING = Study(
     ),
     explain=explain_trial,
     sample=sample_trial,
-    figure=figure,
-    notes=Notes((notes, ("delivered", "delivered_connected", "length_over_shortest", "at_shortest"))),
+    figure=_figure,
+    notes=Notes((_notes, ("delivered", "delivered_connected", "length_over_shortest", "at_shortest"))),
 )

@@ -23,6 +23,9 @@ from fastcube.results.results import Results
 #: Largest n of the study.
 _LARGEST = 14
 
+#: Largest number of components whose sizes are in the text of a trial.
+_MOST_SIZES = 12
+
 
 def _check_point(point: Point) -> None:
     network_families()[str(point["network"])].check_size(point["n"], _LARGEST)
@@ -129,8 +132,8 @@ _STATISTICS: tuple[Statistic, ...] = (
 
 def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Return the network without faults, and the trial's whole order of failures."""
-    drawn = sample_failures({**point, "failed": count_failing(point)}, key, trial)
-    return Sample(network(str(point["network"]), int(point["n"])), drawn.others)
+    failed = sample_failures({**point, "failed": count_failing(point)}, key, trial)
+    return Sample(network(str(point["network"]), int(point["n"])), failed.others)
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -140,29 +143,29 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     slots = TALLY.new_tally()
     HITTING.kernel(point).compiled(np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots)
     counts: dict[str, Any] = TALLY.read(slots)[0]
-    never, first = bool(counts["never_disconnected"]), counts["disconnected_at"]
-    net = sample_failures({**point, "failed": 0 if never else first}, key, trial).network
+    is_disconnected, first = not counts["never_disconnected"], counts["disconnected_at"]
+    survivors = sample_failures({**point, "failed": first if is_disconnected else 0}, key, trial).network
     data = {
         "order": sample_trial(point, key, trial).others["order"],
-        "disconnected_at": None if never else first,
-        "isolated_at": None if never else counts["isolated_at"],
-        "components": survival(net).components,
+        "disconnected_at": first if is_disconnected else None,
+        "isolated_at": counts["isolated_at"] if is_disconnected else None,
+        "components": survival(survivors).components,
         "lifetime": counts["life"] / LIFETIME_UNIT,
     }
     lines = [f"  of {count_failing(point)} {point['failing']}"]
-    if never:
-        lines.append("  never disconnected, and no survivor ever isolated")
-    else:
-        lines.append(f"  disconnected at {first} failures, sizes {data['components'][:12]}")
+    if is_disconnected:
+        lines.append(f"  disconnected at {first} failures, sizes {data['components'][:_MOST_SIZES]}")
         lines.append(f"  a survivor isolated at {data['isolated_at']} failures")
+    else:
+        lines.append("  never disconnected, and no survivor ever isolated")
     return Explanation("\n".join(lines), data)
 
 
 _AXES = (NETWORK, FAILING, Axis("n", "dimension (bits of a label)", int, 2, _LARGEST))
 
 
-def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
-    return [{"network": name, "failing": what, "n": n} for name in names]  # type: ignore[dict-item]
+def _make_points(names: list[str], failing: str, n: int) -> list[dict[str, Value]]:
+    return [{"network": name, "failing": failing, "n": n} for name in names]  # type: ignore[dict-item]
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -194,14 +197,14 @@ HITTING = Study(
     grids=(
         Grid(
             "links",
-            [p for n in range(2, 15) for p in _points(["hypercube"], "links", n)],
+            [p for n in range(2, 15) for p in _make_points(["hypercube"], "links", n)],
             lambda point: 100_000 if int(point["n"]) < 11 else 10_000,
         ),
         Grid(
             "ranking",
-            [p for n in range(4, 9) for p in _points(networks_of_size(n, matched=True), "links", n)],
+            [p for n in range(4, 9) for p in _make_points(networks_of_size(n, matched=True), "links", n)],
             1_000_000,
         ),
-        Grid("nodes", [p for n in range(4, 9) for p in _points(networks_of_size(n), "nodes", n)], 100_000),
+        Grid("nodes", [p for n in range(4, 9) for p in _make_points(networks_of_size(n), "nodes", n)], 100_000),
     ),
 )

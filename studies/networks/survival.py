@@ -6,22 +6,18 @@ so differences are paired.
 
 import functools
 import math
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any
 
-from fastcube.errors import range_text
-from fastcube.exact.isolated_nodes import isolated_node_bounds
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
-from fastcube.measure.estimate import Estimate
 from fastcube.measure.statistics import Point
-from fastcube.measure.study import Grid, Notes, Study, Value, point_text
+from fastcube.measure.study import Grid, Notes, Study
 from fastcube.measure.survival import (
     AXES,
     AXES_RATE,
     STATISTICS,
     check_point,
-    is_compared,
     make_explain,
     make_points,
     make_sample,
@@ -29,23 +25,19 @@ from fastcube.measure.survival import (
 )
 from fastcube.networks.family import network_families
 from fastcube.results.results import Results
-from fastcube.results.rounding import estimate_texts
 
-Points = list[dict[str, Value]]
+from .survival_notes import limit_notes, pairing_notes, rank_notes
 
-#: Largest numbers of lines of notes: of ranks, and of proved limits.
-_MOST_RANK_LINES, _MOST_LIMITS = 200, 100
-
-#: Points with faulty nodes only, at n = 8.
+#: list[Point] with faulty nodes only, at n = 8.
 NODES = make_points(networks_of_size(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
 
 
-def _size_points() -> Points:
+def _size_points() -> list[Point]:
     names = ("hypercube", "crossed", "moebius1", "folded", "augmented")
     return [p for n in range(4, 13) for p in make_points(names, n, f=(2 ** (n - 2), 2 ** (n - 1)), links=(0,))]
 
 
-def _link_points() -> Points:
+def _link_points() -> list[Point]:
     """Return points at n = 8, 9 and 7 with up to 70% of each network's links faulty, at the same numbers for matched networks."""
     return [
         p
@@ -56,7 +48,7 @@ def _link_points() -> Points:
     ]
 
 
-def _few_fault_points() -> Points:
+def _few_fault_points() -> list[Point]:
     names = ("hypercube", "crossed", "moebius1", "folded")
     return [
         p
@@ -65,9 +57,9 @@ def _few_fault_points() -> Points:
     ]
 
 
-def _half_rate_points() -> Points:
+def _half_rate_points() -> list[Point]:
     """Return points with nodes of matched, folded and augmented networks failing at 1/2, and with links of all failing at 1/2."""
-    out: Points = []
+    out: list[Point] = []
     for n in range(3, 13):
         matched = networks_of_size(n, matched=True)
         out += make_points([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
@@ -75,31 +67,32 @@ def _half_rate_points() -> Points:
     return out
 
 
+#: Failure rates of nodes in the grid ``nodes`` of ``survival-rate``, from .05 to .6.
 _RATES = [round(0.05 * i, 2) for i in range(1, 13)]
 
 
 # ---------------------------------------------------------------- figures
 
 
-def figure(results: Results, sheet: Any) -> None:
+def plot_connected(results: Results, sheet: Any) -> None:
     """Plot P(connected) against the faults for the largest n, or against n if n has most values, and differences below."""
     done = [point for point, tally in results if tally.trials]
-    axes = [axis.name for axis in results.study.axes if axis.name != "network"]
-    x = max(axes, key=lambda name: len({point[name] for point in done}))
-    largest = max((int(point["n"]) for point in done), default=0)
-    if len({point["n"] for point in done}) > 1 and x == "n":  # at a single point x is "n", too
+    values = {axis.name: {point[axis.name] for point in done} for axis in results.study.axes if axis.name != "network"}
+    x = max(values, key=lambda name: len(values[name]))
+    if x == "n" and len(values["n"]) > 1:
         _plot_with_differences(results, sheet, done, x, "against n")
     else:
+        largest = max((int(point["n"]) for point in done), default=0)
         _plot_with_differences(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")
 
 
-def figure_sizes(results: Results, sheet: Any) -> None:
+def plot_sizes(results: Results, sheet: Any) -> None:
     """Plot P(connected) and differences against n, with half of the nodes faulty."""
     done = [point for point, tally in results if tally.trials and 2 * int(point["f"]) == 2 ** int(point["n"])]
     _plot_with_differences(results, sheet, done, "n", "half of the nodes faulty")
 
 
-def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
+def _plot_with_differences(results: Results, sheet: Any, done: Sequence[Point], x: str, where: str) -> None:
     """Plot P(connected) at some points, one line per network, and the differences of networks with the hypercube's degree."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
@@ -117,7 +110,7 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
     sheet.title(results.study.title)
 
 
-def figure_half(results: Results, sheet: Any) -> None:
+def plot_half_rates(results: Results, sheet: Any) -> None:
     """Plot P(connected) at rate 1/2 against n, with the hypercube's limits of N8."""
     nodes, links = sheet.panels(2)
     for panel, axis, title in ((nodes, "rate", "Nodes fail at 1/2"), (links, "link_rate", "Links fail at 1/2")):
@@ -137,158 +130,32 @@ def asymptotic_survival(point: Point, axis: str) -> float:
     return math.exp(-isolated) if str(point["network"]) == "hypercube" else math.nan
 
 
-def figure_sparse(results: Results, sheet: Any) -> None:
+def plot_few_faults(results: Results, sheet: Any) -> None:
     """Plot the fraction of fault sets that disconnect the nonfaulty nodes, one panel per n."""
     done = [point for point, tally in results if tally.trials]
     sizes = sorted({int(point["n"]) for point in done})
     names = list(dict.fromkeys(str(point["network"]) for point in done))
     for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
         for i, name in enumerate(names):
-            own = [point for point in done if (str(point["network"]), int(point["n"])) == (name, n)]
-            disconnected = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in own]
+            points = [point for point in done if (str(point["network"]), int(point["n"])) == (name, n)]
+            disconnected = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in points]
             panel.series(name, sorted(disconnected, key=lambda pair: pair[0]), i, len(names))
         panel.scale = "log"
         panel.set_labels(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
     sheet.title("Few faults that disconnect the nonfaulty nodes")
 
 
-# ---------------------------------------------------------------- notes
-
-
-def _point_without_network(point: Point) -> tuple[Value, ...]:
-    """Return all values of a point but the network."""
-    return tuple(value for name, value in point.items() if name != "network")
-
-
-#: Outcomes of a comparison with the hypercube, in the order of the notes.
-_AHEAD, _EVEN, _BEHIND = "ahead of the hypercube", "not distinguished from the hypercube", "behind the hypercube"
-
-
-def compare_with_hypercube(difference: Estimate) -> str:
-    """Return the outcome that the interval of a paired difference to the hypercube shows."""
-    return _AHEAD if difference.low > 0 else _BEHIND if difference.high < 0 else _EVEN
-
-
-def rank_notes(results: Results) -> list[str]:
-    """Return notes that rank the networks of each degree by paired differences of P(connected) to the hypercube, per point."""
-    done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
-    lines: list[str] = []
-    omitted = 0
-    for _, group in groupby(done, key=_point_without_network):
-        points = [point for point in group if str(point["network"]) != "hypercube"]
-        if points and not omitted:
-            where = point_text({name: value for name, value in points[0].items() if name != "network"})
-            ranks = _compare_networks(results, [p for p in points if is_compared(p)])
-            ranks += _list_unpaired(results, [p for p in points if not is_compared(p)])
-            if len(lines) + len(ranks) <= _MOST_RANK_LINES:
-                lines += [f"{where}: {line}" for line in ranks]
-                continue
-        omitted += len(points)
-    if omitted:
-        lines.append(f"and {omitted:,} more points")
-    heading = "P(connected) minus the hypercube's on the same faults, by degree, each with its own 95% interval:"
-    return [heading, *lines] if lines else []
-
-
-def _compare_networks(results: Results, points: Points) -> list[str]:
-    """Return lines that group the networks of each degree by the outcome of their comparison with the hypercube."""
-    known = network_families()
-    by_degree: dict[int, dict[str, list[str]]] = {}
-    differences = [results.estimates(point)["connected_diff"] for point in points]
-    for point, difference, text in zip(points, differences, estimate_texts(differences), strict=True):
-        family = known[str(point["network"])]
-        by_outcome = by_degree.setdefault(family.degree(int(point["n"])), {_AHEAD: [], _EVEN: [], _BEHIND: []})
-        by_outcome[compare_with_hypercube(difference)].append(f"{family.name} {text}")
-    return [
-        f"degree {degree}: " + "; ".join(f"{what}: {', '.join(some)}" for what, some in by_outcome.items() if some)
-        for degree, by_outcome in sorted(by_degree.items())
-    ]
-
-
-def _list_unpaired(results: Results, points: Points) -> list[str]:
-    """Return lines with P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
-    known = network_families()
-    estimates = [(results.estimates(point)["connected"], known[str(point["network"])]) for point in points]
-    texts = estimate_texts([estimate for estimate, _ in estimates])
-    rows = [
-        (family.degree(int(point["n"])), -estimate.value, f"{family.name} {text}")
-        for point, (estimate, family), text in zip(points, estimates, texts, strict=True)
-    ]
-    return [
-        f"degree {degree}, P(connected) not paired with the hypercube: " + ", ".join(text for _, _, text in some)
-        for degree, some in groupby(sorted(rows), key=lambda row: row[0])
-    ]
-
-
-def pairing_notes(results: Results) -> list[str]:
-    """Return a note on the ratio of unpaired to paired standard errors; its square is the factor in trials that pairing saves."""
-    gains: dict[str, list[float]] = {}
-    for point, tally in results:
-        if not is_compared(point):
-            continue
-        paired = results.estimates(point)["connected_diff"].stderr
-        if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
-            fractions = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
-            # standard error of the difference of two independent proportions
-            unpaired = math.sqrt(sum(p * (1 - p) for p in fractions) / tally.trials)
-            gains.setdefault(str(point["network"]), []).append(unpaired / paired)
-    reported = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
-    heading = "standard error of the difference without common faults, as a multiple of the standard error with them:"
-    return [f"{heading} {reported}"] if reported else []
-
-
-def limit_notes(results: Results) -> list[str]:
-    """Return notes with N11's limits of P(some node is isolated), if informative, and whether trials can improve them."""
-    lines: list[str] = []
-    omitted = 0
-    for point, tally in results:
-        if not tally.trials or not (faults := _fault_arguments(point)):
-            continue
-        limits = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
-        low, high = limits.low, limits.high
-        if (low, high) == (0.0, 1.0):
-            continue
-        if len(lines) == _MOST_LIMITS:
-            omitted += 1
-            continue
-        sampled = results.estimates(point)["no_isolated_node"]
-        narrower = (
-            f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
-        )
-        lines.append(
-            f"  {point_text(point)}: [{low:.6g}, {high:.6g}], {limits.mean:.4g} isolated nodes on average{narrower}"
-        )
-    if not lines:
-        return []
-    heading = (
-        "proved limits of P(some node is isolated); where two nodes or more are nonfaulty, P(disconnected) is the sum of this"
-        " probability and extra_1:"
-    )
-    if omitted:
-        lines.append(
-            f"  fc.isolated_node_bounds gives the limits of {omitted:,} more point{'s' if omitted > 1 else ''}"
-        )
-    return [heading, *lines]
-
-
-def _fault_arguments(point: Point) -> dict[str, Any]:
-    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if it counts no pairs at this point."""
-    nodes, links = ("f", "links") if "f" in point else ("rate", "link_rate")
-    regular = network_families()[str(point["network"])].is_regular(int(point["n"]))
-    if point[nodes] and point[links] and not regular:
-        return {}
-    return {nodes: point[nodes]} | ({links: point[links]} if point[links] else {})
-
+# ---------------------------------------------------------------- the studies
 
 #: Shared arguments of both studies, which differ only in the axes of the faults.
-_study = functools.partial(
+_make_study = functools.partial(
     Study,
     tally=TALLY,
     statistics=STATISTICS,
     check=check_point,
     explain=make_explain(),
     sample=make_sample(),
-    figure=figure,
+    figure=plot_connected,
     notes=Notes(
         (rank_notes, ("connected", "disconnected", "connected_diff")),
         (pairing_notes, ("connected_diff",)),
@@ -298,7 +165,7 @@ _study = functools.partial(
     together=512,  # lanes count 512 trials at once
 )
 
-SURVIVAL = _study(
+SURVIVAL = _make_study(
     name="survival",
     revision=1,
     title="Connectivity of networks on 2^n nodes under random faults",
@@ -309,13 +176,13 @@ SURVIVAL = _study(
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", make_points(networks_of_size(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
-        Grid("sizes", _size_points(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
+        Grid("sizes", _size_points(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=plot_sizes),
         Grid("links", _link_points(), 100_000),
-        Grid("few", _few_fault_points(), 1_000_000, figure=figure_sparse),
+        Grid("few", _few_fault_points(), 1_000_000, figure=plot_few_faults),
     ),
 )
 
-SURVIVAL_RATE = _study(
+SURVIVAL_RATE = _make_study(
     name="survival-rate",
     revision=2,
     title="Connectivity of networks on 2^n nodes when nodes and links fail at rates",
@@ -324,6 +191,6 @@ SURVIVAL_RATE = _study(
     kernel=lambda point: dispatch.SURVIVAL_RATE.kernel(*point.values()),
     grids=(
         Grid("nodes", make_points(networks_of_size(8), 8, rate=_RATES, link_rate=(0.0,)), 100_000),
-        Grid("half", _half_rate_points(), 100_000, figure=figure_half),
+        Grid("half", _half_rate_points(), 100_000, figure=plot_half_rates),
     ),
 )

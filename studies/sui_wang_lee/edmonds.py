@@ -60,11 +60,12 @@ def joint_counts() -> dict[tuple[int, str], list[Joint]]:
         for name, sizes in resources.read_json("spanning-trees").items():
             if name[:2] == "n=":
                 n, kind = name[2:].split()
-                out[int(n), kind] = [{_pair(pair): int(sets) for pair, sets in joint.items()} for joint in sizes]
+                out[int(n), kind] = [{_parse_pair(text): int(sets) for text, sets in joint.items()} for joint in sizes]
     return out
 
 
-def _pair(text: str) -> tuple[int, int]:
+def _parse_pair(text: str) -> tuple[int, int]:
+    """Return Edmonds' number and the smallest degree from their text, such as ``2,3``."""
     trees, degree = map(int, text.split(","))
     return trees, degree
 
@@ -89,8 +90,8 @@ def _enumeration(point: Point) -> Tally:
         "packing_equals_min_degree": sum_over_sets(lambda trees, degree: trees == degree),
         "packing_equals_min_degree_connected": sum_over_sets(lambda trees, degree: trees == degree > 0),
     }
-    gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
-    return Tally(((0, sum(joint.values())),), counts, gaps)
+    largest_gap = max(degree - trees for trees, degree in joint)
+    return Tally(((0, sum(joint.values())),), counts, {"largest_gap": (largest_gap, 0)})
 
 
 # ---------------------------------------------------------------- replay
@@ -110,8 +111,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     degree = graph.min_degree
     node = graph.find_node_of_degree(degree)
     cut = graph.list_cut(side)
-    smaller = sorted(iterate_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
-
+    smaller = min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))
+    smaller_nodes = sorted(iterate_members(smaller))
     lines = [describe_faulty_nodes(cube)]
     if links:
         lines.append(f"  {len(links)} faulty links: {join_limited((_link_text(cube, *link) for link in links), 64)}")
@@ -120,7 +121,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     )
     lines.append(f"  a smallest cut: {join_limited((_link_text(cube, *link) for link in cut), 64)}")
     lines.append(
-        f"  its smaller side, {len(smaller)} of {graph.nodes.bit_count()} nodes: {join_limited(map(cube.label, smaller), 64)}"
+        f"  its smaller side, {len(smaller_nodes)} of {graph.nodes.bit_count()} nodes: "
+        f"{join_limited(map(cube.label, smaller_nodes), 64)}"
     )
     data = {
         "faulty_nodes": sorted(cube.faulty_nodes),  # type: ignore[arg-type]
@@ -129,7 +131,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "min_degree": degree,
         "node": node,
         "cut": [list(link) for link in cut],
-        "side": smaller,
+        "side": smaller_nodes,
     }
     return Explanation("\n".join(lines), data)
 
@@ -151,44 +153,28 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot the means of lambda and delta against the fraction of faults (above), and P(lambda < delta) (below)."""
     done = [point for point, tally in results if tally.trials]
     axis = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
+    faulty = "links" if axis == "links" else "nodes"
     above, below = sheet.panels(rows=2)
     sizes = sorted({int(point["n"]) for point in done})
     for i, n in enumerate(sizes):
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[axis], p["f"], p["links"]))
-        at = [_fault_fraction(p, axis) for p in points]
-        rows = [results.estimates(p) for p in points]
-        above.series(
-            f"n = {n}",
-            [(x, row["max_edge_disjoint_trees"]) for x, row in zip(at, rows, strict=True)],
-            like=i,
-            of=len(sizes),
-        )
+        at = [_fault_fraction(point, axis) for point in points]
+        estimates = [results.estimates(point) for point in points]
+        trees = [e["max_edge_disjoint_trees"] for e in estimates]
+        above.series(f"n = {n}", [*zip(at, trees, strict=True)], like=i, of=len(sizes))
         colour = above.measured_lines[-1].look["color"]
-        means = [row["min_degree"].value for row in rows]
-        above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
-        below.series(
-            f"n = {n}",
-            [(x, row["packing_equals_min_degree"].complement) for x, row in zip(at, rows, strict=True)],
-            i,
-            len(sizes),
-        )
-    faulty = "links" if axis == "links" else "nodes"
+        degrees = [e["min_degree"].value for e in estimates]
+        above.axes.plot(at, degrees, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
+        fewer = [e["packing_equals_min_degree"].complement for e in estimates]
+        below.series(f"n = {n}", [*zip(at, fewer, strict=True)], like=i, of=len(sizes))
     if sizes:
-        above.curve([], [], "mean of the smallest\ndegree δ")
-    above.scale = "linear"
+        above.curve([], [], "mean of the smallest\ndegree δ")  # for the legend
+    above.scale, below.scale = "linear", "log"
     for panel in (above, below):
         panel.by = ("n",)
-    below.scale = "log"
-    above.set_labels(
-        x=f"fraction of faulty {faulty}",
-        y="mean number",
-        title="Edge-disjoint spanning trees λ, and the smallest degree δ",
-    )
-    below.set_labels(
-        x=f"fraction of faulty {faulty}",
-        y="P(λ < δ)",
-        title="How often there are fewer trees than the smallest degree",
-    )
+    x = f"fraction of faulty {faulty}"
+    above.set_labels(x=x, y="mean number", title="Edge-disjoint spanning trees λ, and the smallest degree δ")
+    below.set_labels(x=x, y="P(λ < δ)", title="How often there are fewer trees than the smallest degree")
     sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {faulty}")
 
 
@@ -197,15 +183,14 @@ def _notes(results: Results) -> list[str]:
     done = [(point, tally) for point, tally in results if tally.trials]
     if not done:
         return []
-    point, tally = max(done, key=lambda item: item[1].maxima["largest_gap"][0])
-    gap, trial = tally.maxima["largest_gap"]
+    (gap, trial), point = max(((t.maxima["largest_gap"], p) for p, t in done), key=lambda pair: pair[0][0])
     lines = ["no trial with lambda < delta"]
     if gap:
         lines = [f"largest delta - lambda: {gap}, first in trial {trial} at {point_text(point)}"]
-    few = [(p, t) for p, t in done if 1 <= p["f"] <= 2 * p["n"] and not p["links"]]
+    few = [p for p, _ in done if 1 <= p["f"] <= 2 * p["n"] and not p["links"]]
     if few:
         lines.append("P(lambda = delta) for 1 <= f <= 2n:")
-        lines += [f"  {point_text(p)}: {_interval_text(results, p)}" for p, _ in few]
+        lines += [f"  {point_text(p)}: {_interval_text(results, p)}" for p in few]
     return lines
 
 
@@ -222,11 +207,11 @@ def _dimension(point: Point) -> float:
     return float(point["n"])
 
 
-def _node_grid() -> list[Point]:
+def _node_points() -> list[Point]:
     return [{"n": n, "f": f, "links": 0} for n in _SIZES for f in sorted({round(j * 2**n / 32) for j in _PARTS})]
 
 
-def _link_grid() -> list[Point]:
+def _link_points() -> list[Point]:
     return [
         {"n": n, "f": 0, "links": k} for n in _SIZES for k in sorted({round(j * count_links(n) / 32) for j in _PARTS})
     ]
@@ -247,8 +232,7 @@ EDGE_DISJOINT_TREES = Study(
         Mean(
             name="max_edge_disjoint_trees",
             description="mean lambda, the largest number of spanning trees of the nonfaulty nodes, rooted at one node, "
-            "that use each "
-            "link once per direction, 0 if disconnected",
+            "that use each link once per direction, 0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
@@ -283,7 +267,7 @@ EDGE_DISJOINT_TREES = Study(
         ),
     ),
     kernel=lambda point: dispatch.EDGE_DISJOINT_TREES.kernel(*point.values()),
-    grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
+    grids=(Grid("nodes", _node_points(), 10_000), Grid("links", _link_points(), 10_000)),
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,

@@ -1,13 +1,17 @@
 """The study ``edst-broadcast``: how many steps M packets take on edge-disjoint spanning trees (EDST).
 
 Theorem 2 prints ceil(M/(n-1)) + n steps with a faulty node; for the trees of Johnsson and Ho without fault, ceil(M/n) + n is
-cited.  Every trial draws a source and a faulty node, builds the trees and counts the steps, so the trials show whether the count
-depends on the draw.  *Light* trees are the n - 1 trees of the paper's Algorithm A around a faulty node
+cited.  Every trial samples a source and a faulty node, builds the trees and counts the steps, so the trials show whether the
+count depends on the two nodes.  *Light* trees are the n - 1 trees of the paper's Algorithm A around a faulty node
 (``algorithms/spanning.py``).  Interpretations S1 to S10 apply.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
@@ -19,6 +23,7 @@ from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
+#: The numbers of packets in the grid.
 PACKETS = (1, 4, 16, 64, 256, 1024)
 
 #: The dimensions that the figure shows, if the results have them.
@@ -46,8 +51,6 @@ def _sample_ends(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    import numpy as np
-
     from fastcube.algorithms.spanning import depths, light_trees, position_dimensions
 
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
@@ -57,31 +60,27 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     heights = [int(level.max()) for level in levels]
     # packet p goes down tree p mod k (S10)
     tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    # the step in which each node has all packets: a tree's last packet leaves s in step count, and reaches level L in step
-    # L + count - 1
-    complete = np.max(
-        [level + count - 1 for level, count in zip(levels, tree_packets, strict=True) if count],
-        axis=0,
-    )
+    complete = _find_last_steps(levels, tree_packets)
     complete[[s, f] if d else [s]] = 0
     steps = int(complete.max())
     last = np.flatnonzero(complete == steps).tolist()
+    dims = position_dimensions(n, s, f)[::-1] if d else None
     lines = [f"  source s = {cube.label(s)}"]
-    dims = None
-    if d:
-        dims = position_dimensions(n, s, f)[::-1]
-        lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
-        lines.append(
-            f"  relabelled: XOR with s, then dimensions {' '.join(map(str, dims))} from the top; "
-            f"f becomes {'1' * d + '0' * (n - d)}"
-        )
-    else:
+    if dims is None:
         lines.append("  no faulty node: Johnsson and Ho's trees")
-    lines.append(f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}")
-    lines.append(f"  packets on each: {' '.join(map(str, tree_packets))}")
+    else:
+        lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
+        order = " ".join(map(str, dims))
+        lines.append(
+            f"  relabelled: XOR with s, then dimensions {order} from the top; f becomes {'1' * d + '0' * (n - d)}"
+        )
     others = f" and {len(last) - 1} others" if len(last) > 1 else ""
-    lines.append(f"  node {cube.label(last[0])}{others} has everything last, in step {steps}")
-    lines.append(f"  printed: {printed_steps(n, d, packets)} steps")
+    lines += [
+        f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}",
+        f"  packets on each: {' '.join(map(str, tree_packets))}",
+        f"  node {cube.label(last[0])}{others} has everything last, in step {steps}",
+        f"  printed: {printed_steps(n, d, packets)} steps",
+    ]
     data = {
         "s": s,
         "f": f if d else None,
@@ -94,6 +93,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "printed": printed_steps(n, d, packets),
     }
     return Explanation("\n".join(lines), data)
+
+
+def _find_last_steps(levels: list[NDArray[np.int64]], tree_packets: list[int]) -> NDArray[np.int64]:
+    """Return the step in which each node has the last packet of all trees, from the nodes' levels in each tree.
+
+    The last of a tree's c packets leaves the source in step c, and reaches level L in step L + c - 1.
+    """
+    steps = [level + count - 1 for level, count in zip(levels, tree_packets, strict=True) if count]
+    return np.asarray(np.max(steps, axis=0))
 
 
 # ---------------------------------------------------------------- figure and notes
@@ -110,31 +118,33 @@ def _figure(results: Results, sheet: Any) -> None:
     sheet.title("Steps until M packets are everywhere in Q_n: on one tree, and on edge-disjoint trees")
 
 
-def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> None:
+def _plot_steps(results: Results, panel: Any, n: int, points: Sequence[Point]) -> None:
     """Plot the measured steps at one n, the printed formulas, and the lower bound; of faults only the nearest to the source."""
+    points = sorted(points, key=lambda point: point["packets"])
     nearest = min((int(point["d"]) for point in points if point["d"]), default=None)
     with_fault = [point for point in points if point["d"] == nearest]
     without = [point for point in points if point["d"] == 0]
-    rows = (
+    series = (
         ("one tree", with_fault or without, "steps_one_tree"),
         ("n - 1 light trees around a fault", with_fault, "steps"),
         ("n rooted trees, no fault", without, "steps"),
     )
-    for i, (label, chosen, statistic) in enumerate(rows):
-        pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in chosen), key=lambda pair: pair[0])
-        if pairs:
-            panel.series(label, pairs, like=i, of=len(rows))
+    for i, (label, chosen, statistic) in enumerate(series):
+        if chosen:
+            pairs = [(int(point["packets"]), results.estimates(point)[statistic]) for point in chosen]
+            panel.series(label, pairs, like=i, of=len(series))
     for chosen, label, dashes in (
         (with_fault, "printed: ⌈M / (n - 1)⌉ + n", ":"),
         (without, "printed: ⌈M / n⌉ + n", "-"),
     ):
-        at = sorted({int(p["packets"]) for p in chosen})
-        if at:
-            steps = [printed_steps(n, int(chosen[0]["d"]), m) for m in at]
+        if chosen:
+            at = [int(point["packets"]) for point in chosen]
+            steps = [printed_steps(n, int(chosen[0]["d"]), packets) for packets in at]
             panel.curve(at, steps, label, linestyle=dashes, linewidth=4, alpha=0.4)  # visible under an equal line
     bounded = with_fault or without
-    bounds = sorted((int(p["packets"]), results.estimates(p)["lower_bound"].value) for p in bounded)
-    panel.curve([m for m, _ in bounds], [y for _, y in bounds], "lower bound for every schedule", linestyle="--")
+    bounds = [results.estimates(point)["lower_bound"].value for point in bounded]
+    at = [int(point["packets"]) for point in bounded]
+    panel.curve(at, bounds, "lower bound for every schedule", linestyle="--")
     panel.axes.set_xscale("log")
     panel.scale = "log"
     panel.by = ("trees",)
@@ -144,7 +154,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
 
 def _notes(results: Results) -> list[str]:
     """Return notes on the printed formulas, the largest ratio to the lower bound, and trials without trees."""
-    done: list[Point] = [point for point, tally in results if tally.trials]
+    done = [point for point, tally in results if tally.trials]
     if not done:
         return []
     lines = []
@@ -155,19 +165,20 @@ def _notes(results: Results) -> list[str]:
         points = [point for point in done if bool(point["d"]) == has_fault]
         if points:
             lines += _compare_formula(results, points, formula)
-    loosest = max(done, key=lambda p: _steps_over_bound(results, p))
-    lines.append(f"largest steps / bound: {_steps_over_bound(results, loosest):.3f} at {point_text(loosest)}")
+    ratio, loosest = max(((_steps_over_bound(results, point), point) for point in done), key=lambda pair: pair[0])
+    lines.append(f"largest steps / bound: {ratio:.3f} at {point_text(loosest)}")
     if broken := sum(tally.counts["broken"] for _, tally in results):
         lines.append(f"{broken} trials had no edge-disjoint spanning trees")
     return lines
 
 
 def _steps_over_bound(results: Results, point: Point) -> float:
+    """Return the ratio of the mean steps over the trees to the mean of the lower bounds."""
     estimates = results.estimates(point)
     return float(estimates["steps"].value / estimates["lower_bound"].value)
 
 
-def _compare_formula(results: Results, points: list[Point], formula: str) -> list[str]:
+def _compare_formula(results: Results, points: Sequence[Point], formula: str) -> list[str]:
     """Return notes: at how many points a printed formula holds in every trial, and the differences elsewhere."""
     by_difference: dict[float, list[Point]] = {}
     for point in points:
@@ -191,7 +202,7 @@ def _compare_formula(results: Results, points: list[Point], formula: str) -> lis
 # ---------------------------------------------------------------- the study
 
 
-def _grid() -> list[Point]:
+def _grid_points() -> list[Point]:
     return [{"n": n, "d": d, "packets": m} for n in range(3, 11) for d in range(n + 1) for m in PACKETS]
 
 
@@ -234,7 +245,7 @@ EDST_BROADCAST = Study(
         ),
     ),
     kernel=lambda point: dispatch.EDST_BROADCAST.kernel(*point.values()),
-    grids=(Grid("theorem-2", _grid(), 16),),
+    grids=(Grid("theorem-2", _grid_points(), 16),),
     check=_check_point,
     explain=_explain,
     sample=_sample_ends,

@@ -5,8 +5,10 @@ Interpretations A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 
 
 import functools
 import math
+from dataclasses import replace
 from typing import Any
 
+from fastcube.algorithms.channel_dependencies import Channel
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_range
@@ -15,13 +17,13 @@ from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.asymptotic import NormalMean, Ratio
 from fastcube.measure.fault_sets import describe_faulty_nodes, list_faulty_nodes
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.statistics import Mean
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-from .partition import pair_text
+from .partition import PARTITION_EXISTS, check_faults, pair_text
 
 #: Dimension of the hypercube of Table 3.
 _TABLE_DIMENSION = 10
@@ -38,8 +40,8 @@ def table_3() -> tuple[dict[str, Any], ...]:
 
 
 def _check_point(point: Point) -> None:
+    check_faults(point)
     n, f = int(point["n"]), int(point["f"])
-    check_range("f", f, 0, 2 ** (n - 2), f"for n={n}")
     check_range("destinations", point["destinations"], 1, 2**n - f - 1, f"for n={n}, f={f}")
 
 
@@ -60,6 +62,15 @@ def supernode_text(net: Supercube, v: int) -> str:
     return f"{net.supernode(v)} ({net.label(v)})"
 
 
+def channel_text(net: Supercube, channel: Channel) -> str:
+    """Return a channel with its network, such as ``0010 -> 0110 (high)``."""
+    u, v, *copies = channel
+    label_u, label_v = net.label(u), net.label(v)
+    network = f"inside {supernode_text(net, u)}" if label_u == label_v else "high" if label_u < label_v else "low"
+    copy = f", copy {copies[0]}" if copies else ""
+    return f"{u:0{net.n}b} -> {v:0{net.n}b} ({network}{copy})"
+
+
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.multicasting import replay
 
@@ -68,7 +79,7 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     return Sample(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
-def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
+def _describe_uses(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
     """Return a heading, a line for each of the first channels of a multicast, and how many channels follow."""
     lines = [
         "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
@@ -76,8 +87,8 @@ def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
     for use in m.uses[:_MOST_LINES]:
         detour = "  detour: p is faulty" if use.detour else ""
         carried = " ".join(map(cube.label, use.header[:6])) + (" ..." if len(use.header) > 6 else "")
-        way = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
-        lines.append(f"    D_{use.kind} {way}: {carried}{detour}")
+        channel = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
+        lines.append(f"    D_{use.kind} {channel}: {carried}{detour}")
     if m.N > _MOST_LINES:
         lines.append(f"    ... and {m.N - _MOST_LINES} more")
     return lines
@@ -126,7 +137,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     lines.append(f"  {pair_text(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
     for name, header in headers.items():
         lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
-    lines += _use_lines(cube, net, m)
+    lines += _describe_uses(cube, net, m)
     lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
     if n <= MOST_HAMILTON_DIMENSIONS:
         lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")
@@ -136,6 +147,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 # ---------------------------------------------------------------- figure and notes
 
+#: The statistics of N, with the paths that they are for.
+_PATHS = {"channels": "shortcuts", "channels_hamilton": "Hamilton path"}
+
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot N against the number of destinations, by shortcuts and along the Hamilton path, with the rows of Table 3."""
@@ -144,10 +158,11 @@ def _figure(results: Results, sheet: Any) -> None:
     groups = sorted({(int(p["n"]), int(p["f"])) for p in done})
     for i, (n, f) in enumerate(groups):
         in_group = sorted((p for p in done if (p["n"], p["f"]) == (n, f)), key=lambda p: p["destinations"])
-        for j, (statistic, what) in enumerate((("channels", "shortcuts"), ("channels_hamilton", "Hamilton path"))):
-            if n <= MOST_HAMILTON_DIMENSIONS or not j:
-                rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in in_group]
-                panel.series(f"{what}, n = {n}, f = {f}", rows, like=i + j * len(groups), of=2 * len(groups))
+        for j, (statistic, path) in enumerate(_PATHS.items()):
+            if statistic == "channels_hamilton" and n > MOST_HAMILTON_DIMENSIONS:
+                continue
+            rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in in_group]
+            panel.series(f"{path}, n = {n}, f = {f}", rows, like=i + j * len(groups), of=len(_PATHS) * len(groups))
     printed = [row for row in table_3() if any(_row_point(row) == p for p in done)]
     if printed:
         panel.marks([row["destinations"] for row in printed], [row["N"] for row in printed], "Table 3 of the paper")
@@ -169,7 +184,7 @@ def _point_key(point: Point) -> tuple[Any, ...]:
 
 
 def trial_deviation(tally: Tally, name: str) -> float:
-    """Return the standard deviation of one trial's count, computed from the sums of counts and squares."""
+    """Return the standard deviation of one trial's count, from the sums of counts and squares; NaN with fewer than two trials."""
     trials = int(tally.counts["partition_exists"])
     total, squares = int(tally.counts[name]), int(tally.counts[f"{name}_{name}"])
     return math.sqrt(max(0.0, (squares - total * total / trials) / (trials - 1))) if trials > 1 else math.nan
@@ -187,22 +202,20 @@ def _notes(results: Results) -> list[str]:
             f"row {row['row']} (f={row['f']}, {row['destinations']} destinations): paper N = {row['N']}, {row['percent']}%"
         )
         all_channels = int(point["n"]) * 2 ** int(point["n"])
-        for statistic, counter, what in (
-            ("channels", "channels", "shortcuts"),
-            ("channels_hamilton", "hamilton", "Hamilton path"),
-        ):
+        for statistic, counter in (("channels", "channels"), ("channels_hamilton", "hamilton")):
             e = results.estimates(point)[statistic]
             deviation = trial_deviation(tally, counter)
             deviation_of_ten = deviation / math.sqrt(10)  # of the paper's means of ten trials
             lines.append(
-                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / all_channels:.2f}% of the channels; "
-                f"standard deviation {deviation:.1f} of a trial, {deviation_of_ten:.1f} of a mean of 10; the paper's N is off by "
-                f"{(row['N'] - e.value) / deviation_of_ten:+.1f} of the latter"
+                f"  {_PATHS[statistic]}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], "
+                f"{100 * e.value / all_channels:.2f}% of the channels; "
+                f"standard deviation {deviation:.1f} of a trial, {deviation_of_ten:.1f} of a mean of 10; "
+                f"the paper's N is off by {(row['N'] - e.value) / deviation_of_ten:+.1f} of the latter"
             )
     return lines
 
 
-_CONDITION = "partition_exists"
+_CONDITION = PARTITION_EXISTS.name
 
 MULTICAST = Study(
     name="multicast",
@@ -277,12 +290,7 @@ MULTICAST = Study(
             squares="separate_separate",
             condition=_CONDITION,
         ),
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-            shown=False,
-        ),
+        replace(PARTITION_EXISTS, shown=False),
     ),
     kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),

@@ -5,6 +5,7 @@ gives m messages: after the first step each holds its own channel and requests t
 messages suffice when some hold several channels of the cycle in a row before they request one of the next message.
 """
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,9 +16,10 @@ from fastcube.algorithms.partition import Pair, Supercube, faults_of
 from fastcube.algorithms.wormhole import simulate_wormhole
 from fastcube.networks.hypercube import Hypercube
 
+#: A source and its destinations.
 Message = tuple[int, list[int]]
 
-#: Most messages tried for one section of the cycle, and most sets of messages tried.
+#: Largest number of messages tried per section of the cycle, and of sets of messages tried.  They bound the time of a search.
 MOST_CANDIDATES, MOST_SETS = 6, 4000
 
 
@@ -31,36 +33,40 @@ class SearchResult(NamedTuple):
 
 def _list_chains(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
     """Return all maximal chains of channels from the source of a message."""
+
+    def channel_taken(use: Use) -> Channel:
+        return channel_of(net, use.kind, use.u, use.v, copies)
+
     chains: list[tuple[Channel, ...]] = []
-    start = [
-        (channel_of(net, use.kind, use.u, use.v, copies), use) for use in source_messages(net, *message, "shortcut")
-    ]
-    stack: list[tuple[tuple[Channel, ...], Use]] = [((channel,), use) for channel, use in start]
+    stack: list[tuple[tuple[Channel, ...], Use]]
+    stack = [((channel_taken(use),), use) for use in source_messages(net, *message, "shortcut")]
     while stack:
         chain, use = stack.pop()
-        sent = forward_messages(net, use, "shortcut")
-        if not sent:
+        forwarded = forward_messages(net, use, "shortcut")
+        if not forwarded:
             chains.append(chain)
-        stack += [((*chain, channel_of(net, more.kind, more.u, more.v, copies)), more) for more in sent]
+        stack += [((*chain, channel_taken(successor)), successor) for successor in forwarded]
     return chains
 
 
-def _messages_over(net: Supercube, section: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
+def _find_messages(net: Supercube, section: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
     """Return at most ``MOST_CANDIDATES`` messages of which a chain from the source begins with the channels ``section``.
 
-    The destinations are one nonfaulty node, or this node and the heads of all channels of the section except the last.
+    The source is the tail of the first channel.  The destinations are one nonfaulty node, or this node and the heads of all
+    channels of the section except the last.
     """
-    found = []
-    heads = [c[1] for c in section[:-1]]
+    source = section[0][0]
+    heads = [channel[1] for channel in section[:-1]]
+    found: list[Message] = []
     for d in range(2**net.n):
-        if d in net.faults or d == section[0][0]:
+        if d in net.faults or d == source:
             continue
-        for destinations in ([d], [*dict.fromkeys([*heads, d])]):
-            if len(destinations) > 1 and (unicast or section[0][0] in destinations):
-                continue
-            message = (section[0][0], destinations)
-            if any(chain[: len(section)] == tuple(section) for chain in _list_chains(net, message, copies)):
-                found.append(message)
+        several = list(dict.fromkeys([*heads, d]))
+        candidates = [[d]] if unicast or len(several) == 1 or source in several else [[d], several]
+        for destinations in candidates:
+            chains = _list_chains(net, (source, destinations), copies)
+            if any(chain[: len(section)] == tuple(section) for chain in chains):
+                found.append((source, destinations))
                 break
         if len(found) == MOST_CANDIDATES:
             break
@@ -83,14 +89,16 @@ def deadlocking_messages(
     """
     net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0
-    for parts in range(2, length + 1):
-        for starts in itertools.combinations(range(length), parts):
-            choices = []
-            for i, at in enumerate(starts):
-                end = starts[(i + 1) % parts] + (length if i + 1 == parts else 0)
-                section = [cycle[k % length] for k in range(at, end + 1)]
-                choices.append(_messages_over(net, section, copies, unicast))
-            for messages in itertools.product(*choices):
+
+    @functools.cache  # many cuts have a section in common
+    def find_candidates(start: int, next_start: int) -> list[Message]:
+        section = [cycle[i % length] for i in range(start, next_start + 1)]
+        return _find_messages(net, section, copies, unicast)
+
+    for sections in range(2, length + 1):
+        for starts in itertools.combinations(range(length), sections):
+            boundaries = itertools.pairwise([*starts, starts[0] + length])
+            for messages in itertools.product(*itertools.starmap(find_candidates, boundaries)):
                 if tried == MOST_SETS:
                     return SearchResult(None, tried, True)
                 tried += 1

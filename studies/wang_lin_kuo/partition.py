@@ -36,6 +36,19 @@ _MOST_DIMENSIONS_FOR_ALL_PAIRS = 16
 _MANY_FAULTS, _MOST_PAIRS = 1000, 100
 
 
+#: The statistic that all studies of this paper share, and by its name the condition of their other statistics.
+PARTITION_EXISTS = Proportion(
+    name="partition_exists",
+    description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node each",
+)
+
+
+def check_faults(point: Point) -> None:
+    """Raise ParameterError if f exceeds the number of 2-cubes, 2^(n-2): a fault-tolerant 2-partition has one fault in each."""
+    n = int(point["n"])
+    check_range("f", point["f"], 0, 2 ** (n - 2), f"for n={n}")
+
+
 def _check_point(point: Point) -> None:
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
@@ -49,7 +62,7 @@ MOST_ENUMERATED = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
     """Return for f = 0 .. most the fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one.
 
-    Sets that contain node 0 are counted: by symmetry they are f / 2^n of all.
+    Only sets that contain node 0 are enumerated: by symmetry they are a fraction f / 2^n of all.
     """
     from fastcube.kernels.partition.scalar import count_partitions
 
@@ -69,7 +82,7 @@ def _enumeration(point: Point) -> Tally:
     return Tally(((0, math.comb(2**n, f)),), {"partition_exists": exists, "greedy_finds": greedy}, {})
 
 
-def _grid() -> list[Point]:
+def _grid_points() -> list[Point]:
     points: list[Point] = []
     for n in range(4, 15):
         numbers = {n - 1, n, *(round(x * 2 ** (n / 2)) for x in _SCALED_FAULTS)}
@@ -80,13 +93,23 @@ def _grid() -> list[Point]:
 # ---------------------------------------------------------------- replay
 
 
-def _conflict_data(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:
+def _conflict_data(faults: list[int], dims: tuple[int, ...]) -> dict[str, Any]:
     """Return the dimensions ``dims`` and the first two faults that differ in no other dimension, or None."""
     found = find_conflict(faults, sum(1 << i for i in dims))
     return {"dimensions": list(dims), "conflict": None if found is None else list(found)}
 
 
+def _conflict_text(n: int, row: dict[str, Any]) -> str:
+    """Return a line on dimensions and their conflict, as returned by ``_conflict_data``."""
+    text = "no conflict"
+    if row["conflict"] is not None:
+        u, v = row["conflict"]
+        text = f"{u:0{n}b} and {v:0{n}b} differ in nothing else"
+    return f"    {', '.join(map(str, row['dimensions']))}: {text}"
+
+
 def _truncate_lines(lines: list[str]) -> list[str]:
+    """Return the first lines, and how many follow."""
     if len(lines) <= _MOST_LINES:
         return lines
     return [*lines[:_MOST_LINES], f"    ... and {len(lines) - _MOST_LINES} more"]
@@ -105,7 +128,7 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
     return Sample(Hypercube(n, replay.two_partition(key, trial, n, int(point["f"]))))
 
 
-def _described_pairs(n: int, pair: Pair | None, faults: Sequence[int]) -> list[Pair]:
+def _choose_pairs(n: int, pair: Pair | None, faults: Sequence[int]) -> list[Pair]:
     """Return the pairs of dimensions that a description covers, given the pair that the exhaustive search finds."""
     pairs = list(itertools.combinations(range(n), 2))
     if n <= _MOST_DIMENSIONS_FOR_ALL_PAIRS:
@@ -120,22 +143,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     sample = sample_trial(point, key, trial)
     faults = list_faulty_nodes(sample)
     greedy, pair = find_pair(n, faults, exhaustive=False), find_pair(n, faults, exhaustive=True)
-    dimensions = [_conflict_data(faults, n, (i,)) for i in range(n)]
-    pairs = [_conflict_data(faults, n, dims) for dims in _described_pairs(n, pair, faults)]
-
-    def step_line(row: dict[str, Any]) -> str:
-        dims, conflict = ", ".join(map(str, row["dimensions"])), row["conflict"]
-        text = "no conflict"
-        if conflict is not None:
-            text = f"{conflict[0]:0{n}b} and {conflict[1]:0{n}b} differ in nothing else"
-        return f"    {dims}: {text}"
+    dimensions = [_conflict_data(faults, (i,)) for i in range(n)]
+    pairs = [_conflict_data(faults, dims) for dims in _choose_pairs(n, pair, faults)]
 
     lines = [
         describe_faulty_nodes(sample.network),
         "  dimensions by themselves:",
-        *_truncate_lines([step_line(row) for row in dimensions]),
+        *_truncate_lines([_conflict_text(n, row) for row in dimensions]),
         "  pairs of dimensions, in lexicographic order:",
-        *_truncate_lines([step_line(row) for row in pairs]),
+        *_truncate_lines([_conflict_text(n, row) for row in pairs]),
         f"  Figure 2: {pair_text(greedy)}",
         f"  exhaustive search: {pair_text(pair)}",
     ]
@@ -153,6 +169,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _scaled_faults(point: Point) -> float:
+    """Return f / 2^(n/2), against which the curves of all n are close."""
     return float(point["f"]) / 2 ** (int(point["n"]) / 2)
 
 
@@ -161,7 +178,7 @@ def _figure(results: Results, sheet: Any) -> None:
     done = sorted((point for point, tally in results if tally.trials), key=_scaled_faults)
     sizes = sorted({int(point["n"]) for point in done})
     panels = sheet.panels(2)
-    for panel, statistic, what in zip(
+    for panel, statistic, title in zip(
         panels,
         ("partition_exists", "greedy_finds"),
         ("A fault-tolerant 2-partition exists", "Figure 2 of the paper finds one"),
@@ -175,7 +192,7 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: f = n - 1")
         panel.scale = "linear"
         panel.by = ("n",)
-        panel.set_labels(x="f / 2^(n/2)", y="probability", title=what)
+        panel.set_labels(x="f / 2^(n/2)", y="probability", title=title)
     sheet.title("Fault-tolerant 2-partitions of Q_n with f random faulty nodes")
 
 
@@ -194,29 +211,34 @@ def half_crossing(results: Results, n: int, statistic: str) -> float | None:
 
 def _notes(results: Results) -> list[str]:
     """Return notes on where the probabilities cross 1/2, and on the points without any partition."""
+    return _crossing_notes(results) + _unseen_notes(results)
+
+
+def _crossing_notes(results: Results) -> list[str]:
+    """Return for each n the numbers of faults at which the probabilities cross 1/2."""
     lines = []
     for n in sorted({int(point["n"]) for point, _ in results}):
-        crossings = [(name, half_crossing(results, n, name)) for name in ("partition_exists", "greedy_finds")]
+        crossings = {name: half_crossing(results, n, name) for name in ("partition_exists", "greedy_finds")}
         texts = [
             f"{name} crosses 1/2 at f = {x * 2 ** (n / 2):.1f} = {x:.3f} 2^(n/2)"
-            for name, x in crossings
+            for name, x in crossings.items()
             if x is not None
         ]
         if texts:
             lines.append(f"n={n}: {', '.join(texts)}")
-    empty = [
-        (p, results.estimates(p)["partition_exists"])
-        for p, t in results
-        if t.trials and not t.counts["partition_exists"]
-    ]
-    if empty:
-        lines.append(
-            "no partition seen (upper limit; mean number of fault-tolerant pairs, which bounds the probability):"
-        )
-        lines += [
-            f"  {point_text(p)}: < {e.high:.2g}; {float(mean_tolerant_pairs(int(p['n']), int(p['f']))):.3g}"
-            for p, e in empty
-        ]
+    return lines
+
+
+def _unseen_notes(results: Results) -> list[str]:
+    """Return the upper limits of P(partition_exists) at points where no trial has a partition, with a proved bound."""
+    unseen = [point for point, tally in results if tally.trials and not tally.counts["partition_exists"]]
+    if not unseen:
+        return []
+    lines = ["no partition seen (upper limit; mean number of fault-tolerant pairs, which bounds the probability):"]
+    for point in unseen:
+        limit = results.estimates(point)["partition_exists"].high
+        mean = float(mean_tolerant_pairs(int(point["n"]), int(point["f"])))
+        lines.append(f"  {point_text(point)}: < {limit:.2g}; {mean:.3g}")
     return lines
 
 
@@ -231,11 +253,7 @@ TWO_PARTITION = Study(
     ),
     tally=layout.TWO_PARTITION,
     statistics=(
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-        ),
+        PARTITION_EXISTS,
         Proportion(
             name="greedy_finds",
             description="probability that the greedy search of Figure 2 finds a 2-partition, over all trials",
@@ -248,7 +266,7 @@ TWO_PARTITION = Study(
         ),
     ),
     kernel=lambda point: dispatch.TWO_PARTITION.kernel(*point.values()),
-    grids=(Grid("default", _grid(), 1_000_000),),
+    grids=(Grid("default", _grid_points(), 1_000_000),),
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,

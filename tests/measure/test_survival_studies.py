@@ -20,7 +20,8 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
 from fastcube.results.results import Results
 from fastcube.results.table import as_table
-from fastcube.studies.networks.survival import asymptotic_survival, limit_notes, rank_notes
+from fastcube.studies.networks.survival import asymptotic_survival
+from fastcube.studies.networks.survival_notes import limit_notes, rank_notes
 
 STUDY, RATE, PARTS, CURVE = (
     fc.study(name) for name in ("survival", "survival-rate", "survival-components", "survival-curve")

@@ -198,9 +198,9 @@ def test_fine_grid():
         many = [grid.trials({"n": n, "p": p}) for p in rates]
         assert (
             many
-            == [critical_grid.PLACES[n][3] // 4] * 2
-            + [critical_grid.PLACES[n][3]] * 3
-            + [critical_grid.PLACES[n][3] // 4] * 2
+            == [critical_grid.PLACES[n].trials // 4] * 2
+            + [critical_grid.PLACES[n].trials] * 3
+            + [critical_grid.PLACES[n].trials // 4] * 2
         )
         # se(p_1/2) = sqrt(1 / (4 N)) / P'(p), with the slope that p_.8 / p_.2 shows
         low, half, high, trials = critical_grid.PLACES[n]

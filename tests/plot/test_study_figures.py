@@ -12,7 +12,8 @@ import fastcube as fc
 from fastcube.measure.tally import Tally
 from fastcube.plot.panel import Panel
 from fastcube.results.results import Results
-from fastcube.studies.leu_kuo.gathering import list_fault_kinds
+from fastcube.studies.lee_hayes.printed_limit import is_stated
+from fastcube.studies.leu_kuo.gathering_figures import list_fault_kinds
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,20 @@ def test_the_statement_is_drawn_only_where_it_applies():
     assert [line.get_xdata().tolist() for line in artists(axes, STATEMENT)] == [[1, 2, 3, 4]]  # one n: against f
     (axes,) = fc.run("unsafe-fraction", n=4, trials=2000).plot().axes
     assert not artists(axes, STATEMENT)
+
+
+def test_the_printed_limit_is_stated_for_faulty_nodes_alone():
+    stated = {"n": 5, "f": 2}, {"n": 5, "f": 2, "links": 0}, {"n": 7, "f": 3}
+    others = {"n": 4, "f": 2}, {"n": 5, "f": 3}, {"n": 5, "f": 0}, {"n": 5, "f": 2, "links": 1}
+    assert [is_stated(point) for point in (*stated, *others)] == [True] * len(stated) + [False] * len(others)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("links", "statements"), [([0, 1], 1), ([1], 0)])
+def test_detours_have_the_printed_limit_where_no_link_is_faulty(links, statements):
+    delays, _ = fc.run("routing", n=[5, 6], f=2, links=links, k=1, trials=2000).plot().axes
+    assert len(artists(delays, LINE)) == len(links)
+    assert len(artists(delays, STATEMENT)) == statements
 
 
 @pytest.mark.kernels

@@ -113,14 +113,16 @@ def test_critical_grid(tables):
         in page
     )
     (trials,) = {tally.trials for _, tally in tables.load_results("unsafe-critical-fine")}
-    most = max(place[3] for place in critical_grid.PLACES.values())
+    most = max(place.trials for place in critical_grid.PLACES.values())
     assert f"from {trials:,} trials at each point, the table from up to {most // 10**6} million" in page
     for n, (_, low, high, *_) in ((int(n), row) for n, row in record["rows"].items()):
         half = (float(high) - float(low)) / (float(high) + float(low))
         assert half < 1.001 * critical_grid.target_half_width(n) == 1.001 * (1e-4 if n <= 16 else 1e-3)
-        near = [p / critical_grid.PLACES[n][1] for p in (q["p"] for q in critical_grid.points([n]))]
+        near = [p / critical_grid.PLACES[n].half for p in (q["p"] for q in critical_grid.points([n]))]
         assert len(near) == 7 and sum(abs(x - 1) < (0.0101 if n <= 16 else 0.0201) for x in near) == 3
-        for place in (critical_grid.PLACES[n][i] / critical_grid.PLACES[n][1] for i in (0, 2)):
+        for place in (
+            q / critical_grid.PLACES[n].half for q in (critical_grid.PLACES[n].low, critical_grid.PLACES[n].high)
+        ):
             assert sum(abs(x / place - 1) < 0.0201 for x in near) == 2
 
 
