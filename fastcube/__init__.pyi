@@ -57,9 +57,9 @@ from .measure.binned import Distribution as Distribution
 from .measure.binned import Quantile as Quantile
 from .measure.binned import TailProportion as TailProportion
 from .measure.choice import Choice as Choice
+from .measure.fault_set_csv import FaultSet as FaultSet
+from .measure.fault_set_csv import read_fault_sets as read_fault_sets
 from .measure.fault_sets import fault_sets as fault_sets
-from .measure.given_faults import FaultSet as FaultSet
-from .measure.given_faults import read_fault_sets as read_fault_sets
 from .measure.outputs import Output as Output
 from .measure.paper import Paper as Paper
 from .measure.registry import study as study

@@ -131,13 +131,13 @@ class CheckedRun:
             exit_unfinished(code, saved, command)
         click.echo(as_table(results, table_width()))
         tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
-        if warning := self.goal.few_events(self.study, tallies):
+        if warning := self.goal.describe_few_events(self.study, tallies):
             print_message(warning)
         print_message(f"results in {output}")
         if given["plot"] is not None:
             draw_figure(results, given["plot"])
             print_message(f"figure in {given['plot']}")
-        for line in self.goal.reached_lines(self.study, tallies):
+        for line in self.goal.describe_reached(self.study, tallies):
             print_message(line)
 
 

@@ -304,7 +304,7 @@ def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], lis
             raise ParameterError(f"{name} must be set in {plain_text(path)}, where each run has its own")
     shard = [] if given["array"] is None else ["--shard", f"0/{given['array']}"]
     runs = prepare_sweep(run_command.make_context("run", [path, *shard]), path)
-    if (adaptive := next((one for one in runs if one.goal.adaptive), None)) is not None:
+    if (adaptive := next((one for one in runs if one.goal.is_adaptive), None)) is not None:
         raise ParameterError(
             f"{adaptive.study.name} of {plain_text(path)} needs a number of trials in a job, not a target"
         )

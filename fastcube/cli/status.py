@@ -57,7 +57,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int |
     with options.suggest_unchecked():
         total = sum_files(files, keep, available_cpus(), unchecked)
     whole, parts = total.total(), total.kept
-    goals = {goal.to_json(): goal for goal in (part.goal.without_shard() for part in parts)}.values()
+    goals = {goal.to_json(): goal for goal in (part.goal.drop_shard() for part in parts)}.values()
     target = make_goal(whole.study, None, **goal_options)
     statuses = [_read_status(whole, goals, target, point, tally) for point, tally in whole]
     shards = incomplete_shards(parts, whole)
@@ -87,7 +87,7 @@ class PointStatus(NamedTuple):
 
 def _find_wanted_trials(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
     """Return the trials of a point that all files together should have, or None if a target decides."""
-    if any(goal.adaptive for goal in goals):
+    if any(goal.is_adaptive for goal in goals):
         return None
     return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
@@ -96,7 +96,7 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
     """Whether a run with this goal would count no further trials of a point with this tally."""
     from ..measure.tally import missing_trials
 
-    if not goal.adaptive:
+    if not goal.is_adaptive:
         return not goal.trials or not missing_trials(tally.ranges, 0, goal.trials_at(point))
     if goal.trials and not missing_trials(tally.ranges, 0, goal.trials):
         return True
@@ -157,7 +157,7 @@ def _read_status(
         missing,
         all(_is_reached(goal, whole.study, point, tally) for goal in goals) if wanted is None else missing == 0,
         whole.read(whole.study.target(target.target), point)[0],
-        _predict_trials_for(target, whole, point, tally) if target.adaptive else None,
+        _predict_trials_for(target, whole, point, tally) if target.is_adaptive else None,
     )
 
 
@@ -215,10 +215,10 @@ def _print_table(whole: Results, target: Goal, statuses: Sequence[PointStatus]) 
     from .terminal import table_width
 
     names = [*(axis.name for axis in whole.study.axes), "done", "wanted", "missing"]
-    lines = [[*names, whole.study.target(target.target).name, *(["trials for target"] if target.adaptive else [])]]
+    lines = [[*names, whole.study.target(target.target).name, *(["trials for target"] if target.is_adaptive else [])]]
     for status, text in zip(statuses, estimate_texts([status.estimate for status in statuses]), strict=True):
         cells = [*status.point.values(), status.done, status.wanted, status.missing, text]
-        cells += [status.trials_for_target] if target.adaptive else []
+        cells += [status.trials_for_target] if target.is_adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     fitting, left_out = fit_columns(list(zip(*lines, strict=True)), len(names), table_width())
     for cells_of_line in zip(*fitting, strict=True):

@@ -505,7 +505,7 @@ def test_lengths_of_work_units():
 
 def test_columns_of_evaluate():
     """A study of messages has two columns per rule, of which the page names ROUTE1's."""
-    from fastcube.measure.given_faults import EVALUATIONS
+    from fastcube.measure.evaluations import EVALUATIONS
 
     table = (
         (DOCS / "faults.md").read_text(encoding="utf-8").partition("| study | column | content |\n|---|---|---|\n")[2]
