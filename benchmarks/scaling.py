@@ -32,7 +32,8 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver
 from fastcube.running.driver import run_study
-from fastcube.running.engines import Engine, FinishedUnit, StudyReference, WorkUnit, open_engine, run_unit
+from fastcube.running.engines import Engine, open_engine
+from fastcube.running.work_units import FinishedUnit, StudyReference, WorkUnit, run_unit
 
 
 def measure_threads(seconds: float, rounds: int = 3) -> None:

@@ -60,6 +60,9 @@ OUTCOMES = {
     "undecided": "not decided",
 }
 
+#: Least number of cases that a verdict shows, by outcome: a counterexample, and if a claim depends an example that holds.
+_CASES_NEEDED: Mapping[Outcome, int] = {"refuted": 1, "misprint": 1, "depends": 2}
+
 #: How the cases of a claim that holds were checked.  *Proved*: a proof, which the text of the range names, covers all cases, and
 #: some are tested besides.  *Random*: cases of the range were sampled at random, and no proof covers the rest.
 METHODS = {
@@ -69,7 +72,7 @@ METHODS = {
 }
 Method = Literal["exhaustive", "random", "proved"]
 
-#: Seconds between two progress reports of an effort.
+#: Seconds between two progress reports of an effort, frequent enough for a moving line on a terminal.
 _PROGRESS_INTERVAL = 0.2
 
 
@@ -188,9 +191,9 @@ class Counterexample(Line):
 
     def report(self) -> dict[str, Any]:
         """Return the fields as data for ``json``; the value as text replaces its template."""
-        fields = asdict(self)
-        del fields["form"]
-        return fields | {"value_text": self.value_text}
+        data = asdict(self)
+        del data["form"]
+        return data | {"value_text": self.value_text}
 
     @classmethod
     def of(cls, description: str, python: str, data: Mapping[str, Any], form: str = "") -> Counterexample:
@@ -233,10 +236,10 @@ class Verdict:
     correction: str = ""
 
     def __post_init__(self) -> None:
-        least = {"refuted": 1, "misprint": 1, "depends": 2}.get(self.outcome, 0)
-        if len(self.counterexamples) < least:
+        needed = _CASES_NEEDED.get(self.outcome, 0)
+        if len(self.counterexamples) < needed:
             raise ValueError(
-                f"a claim that is {OUTCOMES[self.outcome]} needs a counterexample{' and an example' if least > 1 else ''}"
+                f"a claim that is {OUTCOMES[self.outcome]} needs a counterexample{' and an example' if needed > 1 else ''}"
             )
 
     @classmethod
@@ -304,7 +307,7 @@ class Cases:
 
 
 def sizes(least: int, full: int, quick: int, text: str, method: Method = "exhaustive") -> Cases:
-    """Return as cases the sizes from ``least`` to the largest size of the effort, ``full`` or ``quick``."""
+    """Return as cases the sizes n from ``least`` to the largest size of the effort, ``full`` or ``quick``."""
     return Cases(text, lambda most: ((n,) for n in range(least, most + 1)), full, quick, method=method)
 
 
@@ -370,9 +373,9 @@ class Claim:
     def decide(self, effort: Effort | None = None) -> Verdict:
         """Return the verdict, by default with full effort."""
         verdict = self.decider(effort or Effort())
-        return (
-            replace(verdict, outcome="misprint") if self.misprint_reason and verdict.outcome == "refuted" else verdict
-        )
+        if self.misprint_reason and verdict.outcome == "refuted":
+            return replace(verdict, outcome="misprint")
+        return verdict
 
     def report_header(self, effort: Effort) -> dict[str, Any]:
         """Return the fields of a report that do not depend on the verdict."""
@@ -442,9 +445,9 @@ class ClaimRegistry:
         return register_check
 
     def sort_by_modules(self, modules: Sequence[str]) -> None:
-        """Sort the claims by the order of the modules that declare them."""
-        ordered = sorted(self._claims.items(), key=lambda item: modules.index(item[1].decider.__module__))
-        self._claims = dict(ordered)
+        """Sort the claims by the order of the modules that declare them, whose full names are ``modules``."""
+        ordered = sorted(self._claims.values(), key=lambda claim: modules.index(claim.decider.__module__))
+        self._claims = {claim.id: claim for claim in ordered}
 
     def __iter__(self) -> Iterator[Claim]:
         return iter(self._claims.values())
@@ -462,5 +465,8 @@ class ClaimRegistry:
 
     def named(self, name: str) -> list[Claim]:
         """Return the claim ``name``, or else all claims of the fact ``name``.  Raises ParameterError if there are none."""
-        about = [] if name in self._claims else [claim for claim in self if claim.fact == name]
-        return about or [self[name]]
+        if name not in self._claims:
+            claims_of_fact = [claim for claim in self if claim.fact == name]
+            if claims_of_fact:
+                return claims_of_fact
+        return [self[name]]

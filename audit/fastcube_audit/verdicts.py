@@ -138,7 +138,7 @@ def find_claims(claims: Iterable[Claim], text: str) -> list[Claim]:
     inventories = {paper: inventory(paper) for paper in papers()}
     published: dict[tuple[str, str], list[str]] = {}
     for paper, known in inventories.items():
-        for result, evidence in known.evidence_by_item():
+        for result, evidence in known.iter_evidence():
             published.setdefault((paper, evidence.claim), []).append(result.stated)
 
     def has_all_words(claim: Claim) -> bool:
@@ -240,7 +240,8 @@ def misprints(found: Inventory) -> str:
     """Return a table of the misprints that the interpretations assume in our transcriptions of a paper."""
     rows = ["| where | printed, in the transcription we have | read instead | interpretation |", "|---|---|---|---|"]
     rows += [
-        f"| {' | '.join(map(escape_markdown, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints
+        f"| {' | '.join(map(escape_markdown, (m.place, m.printed, m.instead, m.interpretations)))} |"
+        for m in found.misprints
     ]
     return "\n".join(rows)
 

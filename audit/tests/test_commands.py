@@ -17,6 +17,7 @@ from helpers.processes import run_fastcube, run_in_process
 
 import fastcube_audit
 from fastcube import cli
+from fastcube.cli import terminal
 from fastcube.errors import MissingDependencyError, ParameterError
 from fastcube_audit.cli import COMMANDS
 from fastcube_audit.cli import claims as claims_command
@@ -144,7 +145,7 @@ def test_generated_lines(seed, tmp_path, monkeypatch, capfd):
     (tmp_path / "d.py").mkdir()
     shutil.copy(CLAIMS, tmp_path)
     monkeypatch.chdir(tmp_path)
-    for module in (cli, claims_command):
+    for module in (terminal, claims_command):
         monkeypatch.setattr(module, "exit_process", leaves)
     rng = random.Random(seed)
     for _ in range(100):

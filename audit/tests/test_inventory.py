@@ -72,7 +72,7 @@ def missing(found):
     claims = {claim.id for claim in audited.claims}
     examples = audited.examples
     out = []
-    for item, shown in found.evidence_by_item():
+    for item, shown in found.iter_evidence():
         if shown.study:
             out += [f"{found.paper} {item.id}: {line}" for line in of_study(shown, every)]
         if shown.claim and shown.claim not in claims:
@@ -81,12 +81,12 @@ def missing(found):
             out.append(f"{found.paper} {item.id}: there is no example {shown.example}")
     out += [
         f"{found.paper} {item.id}: there is no claim {printed.claim}"
-        for item in found.items
+        for item in found.results
         for printed in item.printed
         if printed.claim and printed.claim not in claims
     ]
     named = {
-        kind: {getattr(shown, kind) for _, shown in found.evidence_by_item()} for kind in ("study", "claim", "example")
+        kind: {getattr(shown, kind) for _, shown in found.iter_evidence()} for kind in ("study", "claim", "example")
     }
     there = {"study": {*audited.paper.studies}, "claim": claims, "example": set(examples)}
     out += [
@@ -111,13 +111,13 @@ def of_study(shown, every):
 @pytest.mark.parametrize("paper", WRITTEN)
 def test_every_item_has_its_form(paper):
     found = inv.inventory(paper)
-    assert not [f"{item.id} {wrong(item)}" for item in (*found.items, *found.beyond) if wrong(item)]
+    assert not [f"{item.id} {wrong(item)}" for item in (*found.results, *found.beyond) if wrong(item)]
 
 
 @pytest.mark.parametrize("paper", WRITTEN)
 def test_numbers_run_without_gaps(paper):
     numbers = {}
-    for item in inv.inventory(paper).items:
+    for item in inv.inventory(paper).results:
         if item.number.isdigit():
             numbers.setdefault(item.kind, []).append(int(item.number))
     assert numbers == {kind: list(range(1, last + 1)) for kind, last in NUMBERED[paper].items()}
@@ -149,17 +149,17 @@ def data():
 
 
 def item(data, name):
-    return next(entry for entry in data["items"] if entry["id"] == name)
+    return next(entry for entry in data["results"] if entry["id"] == name)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda d: d.pop("beyond"), "data/lee_hayes.json lacks beyond"),
-        (lambda d: d["items"].append(copy.deepcopy(d["items"][0])), "two items f-and-g"),
+        (lambda d: d["results"].append(copy.deepcopy(d["results"][0])), "one entry for each id, got two of f-and-g"),
         (lambda d: item(d, "figure-8").update(colour="red"), "has colour, which PublishedResult does not"),
         (lambda d: item(d, "figure-8").pop("place"), "figure-8: PublishedResult.__init__() missing 1 required"),
-        (lambda d: d["items"].append("figure-9"), "items must be a list of objects, got ["),
+        (lambda d: d["results"].append("figure-9"), "results must be a list of objects, got ["),
         (lambda d: d.update(misprints=7), "misprints must be a list of objects, got 7"),
         (lambda d: item(d, "figure-8").update(printed=7), "figure-8: printed must be a list of objects, got 7"),
         (lambda d: item(d, "figure-8").update(shown_by=[7]), "figure-8: shown_by must be a list of objects, got [7]"),
@@ -202,7 +202,7 @@ def test_printed_values_are_read_by_name():
     with pytest.raises(ParameterError, match="f-and-g has 6 printed numbers"):
         lee.value("f-and-g")
     with pytest.raises(ParameterError, match="figure-88"):
-        lee.item("figure-88")
+        lee.result("figure-88")
     with pytest.raises(ParameterError, match="paper must be"):
         inv.inventory("lee_heyes")
 
@@ -210,7 +210,7 @@ def test_printed_values_are_read_by_name():
 def test_table_3_stands_in_its_item_as_in_its_rows():
     wang = inv.inventory("wang_lin_kuo")
     table = wang.tables["table3"]
-    printed = {p.name: (p.value, p.point) for p in wang.item("table-3").printed}
+    printed = {p.name: (p.value, p.point) for p in wang.result("table-3").printed}
     for row, f, destinations, channels, percent in table["rows"]:
         point = {"n": table["n"], "f": f, "destinations": destinations}
         assert printed.pop(f"N, row {row}") == (channels, point)
@@ -233,4 +233,4 @@ def test_table_3_stands_in_its_item_as_in_its_rows():
 )
 def test_items_out_of_form_are_told(data, change, name, said):
     change(item(data, name))
-    assert said in wrong(inv.parse_inventory(data).item(name))
+    assert said in wrong(inv.parse_inventory(data).result(name))

@@ -429,8 +429,8 @@ class _Wider:
         return getattr(self._graph, name)
 
     def minimum_edge_cut(self) -> Any:
-        number, *rest = self._graph.minimum_edge_cut()
-        return (number + 1, *rest)
+        found = self._graph.minimum_edge_cut()
+        return found._replace(size=found.size + 1)
 
 
 SUI_WANG_LEE = [
@@ -504,10 +504,10 @@ def straight(net: Any, v: int, u: int) -> int:
 
 def roundabout(net: Any, v: int, u: int) -> int:
     """R from 00 to 01 by 10 and 11."""
-    return v ^ net.high if v ^ u == net.low and not v & net.inside else _WITHIN(net, v, u)
+    return v ^ net.high if v ^ u == net.low and not v & net.inside else _NEXT_NODE_WITHIN(net, v, u)
 
 
-_WITHIN = partition.Supercube.within
+_NEXT_NODE_WITHIN = partition.Supercube.next_node_within
 
 WANG_LIN_KUO = [
     Mutant(
@@ -534,8 +534,10 @@ WANG_LIN_KUO = [
         shown_too("multicast", forgetful),
         ("example-5-3", "example-4-3"),
     ),
-    Mutant(WL, "R goes into the fault", method(partition.Supercube, "within", straight), ("two-hops-inside",)),
-    Mutant(WL, "R goes round", method(partition.Supercube, "within", roundabout), ("still-minimal",)),
+    Mutant(
+        WL, "R goes into the fault", method(partition.Supercube, "next_node_within", straight), ("two-hops-inside",)
+    ),
+    Mutant(WL, "R goes round", method(partition.Supercube, "next_node_within", roundabout), ("still-minimal",)),
     Mutant(
         WL,
         "labels are binary",

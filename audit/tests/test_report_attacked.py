@@ -20,7 +20,7 @@ from helpers.processes import fill_file_system, mount_tmpfs
 from toy import TOY
 
 import fastcube as fc
-from fastcube.cli import print_message
+from fastcube.cli.terminal import print_message
 from fastcube.results.reading import open_results
 from fastcube.running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, own_process
 from fastcube_audit.report import build_maker, running

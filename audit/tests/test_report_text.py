@@ -98,7 +98,7 @@ def test_every_example_is_written_as_a_person_does_or_drawn():
 def test_no_statement_caption_or_description_is_raw():
     for paper in papers_with_inventory():
         held = paper.inventory
-        texts = [text for item in (*held.items, *held.beyond) for text in (item.stated, item.drawing, item.concept)]
+        texts = [text for item in held.all_results for text in (item.stated, item.drawing, item.concept)]
         texts += [
             text
             for claim in registries.audited_paper(paper).claims
@@ -123,7 +123,9 @@ def test_readings_are_found_whole():
 
 def test_every_reading_that_an_item_names_has_a_text():
     for paper in papers_with_inventory():
-        named = {code.strip() for item in paper.inventory.items for code in item.reading.split(",") if code.strip()}
+        named = {
+            code.strip() for item in paper.inventory.results for code in item.interpretations.split(",") if code.strip()
+        }
         assert named
         assert named <= set(readings(paper.name)), paper.name
 

@@ -57,7 +57,7 @@ def _add_arcs_inside(net: Supercube, kind: str, v: int, add_arc: AddArc) -> None
             add_arc(kind, v, b)
     across = v ^ net.inside
     if across not in net.faults:
-        b = net.within(v, across)
+        b = net.next_node_within(v, across)
         add_arc(kind, v, b, across)
 
 

@@ -108,7 +108,7 @@ def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
 def _messages_inside(net: Supercube, kind: str, w: int, destinations: list[int]) -> Iterator[Use]:
     """Yield the messages from w into its own supernode, low dimension first."""
     for v in (w ^ net.low, w ^ net.high):
-        header = tuple(d for d in destinations if net.within(w, d) == v)
+        header = tuple(d for d in destinations if net.next_node_within(w, d) == v)
         if header:
             yield Use(kind, w, v, header)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
+from typing import NamedTuple
 
 from ..errors import ParameterError, as_integer, check_flag, check_integer, is_many, short_repr
 from ..networks.hypercube import Hypercube, Subcube, check_cube
 from ..networks.network import require_listed_faults
 
+#: Two dimensions (lo, hi), lo < hi.
 Pair = tuple[int, int]
 
 
@@ -120,7 +122,7 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
 
     Notes
     -----
-    O(f n^2) look-ups at worst for f faults; a dimension or pair is given up at its first conflict.
+    Takes O(f n^2) time at worst for f faults.  A dimension or a pair is given up at its first conflict.
 
     Examples
     --------
@@ -132,7 +134,10 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
 
 
 def check_partition(cube: Hypercube, partition: object) -> Pair:
-    """Return a fault-tolerant pair as (lo, hi); for None the first pair of the exhaustive search (A13)."""
+    """Return a fault-tolerant pair as (lo, hi); for None the first pair of the exhaustive search (A13).
+
+    Raises ParameterError for anything but two dimensions, for a pair with two faults in a 2-cube, and if there is no pair.
+    """
     faults = sorted(faults_of(cube))
     if partition is None:
         found = find_pair(cube.n, faults, exhaustive=True)
@@ -141,23 +146,34 @@ def check_partition(cube: Hypercube, partition: object) -> Pair:
                 f"cube has no fault-tolerant 2-partition by exhaustive search: {len(faults)} faults for n={cube.n}"
             )
         return found
-    rule = (
-        f"partition must be two different dimensions in [0, {cube.n - 1}] for n={cube.n}, got {short_repr(partition)}"
-    )
-    given = list(partition) if is_many(partition) else []
-    dims = sorted(d for value in given if (d := as_integer(value)) is not None and 0 <= d < cube.n)
-    if len(given) != 2 or len(set(dims)) != 2:
-        raise ParameterError(rule)
-    lo, hi = dims
+    lo, hi = _parse_pair(cube.n, partition)
     inside = 1 << lo | 1 << hi
-    found = find_conflict(faults, inside)
-    if found is not None:
-        subcube = Subcube(found[0] & ~inside, inside, cube.n)
+    conflict = find_conflict(faults, inside)
+    if conflict is not None:
+        subcube = Subcube(conflict[0] & ~inside, inside, cube.n)
         raise ParameterError(
             f"partition must leave at most one fault in every 2-cube: ({lo}, {hi}) has "
-            f"{cube.label(found[0])} and {cube.label(found[1])} in {subcube}"
+            f"{cube.label(conflict[0])} and {cube.label(conflict[1])} in {subcube}"
         )
     return lo, hi
+
+
+def _parse_pair(n: int, given: object) -> Pair:
+    """Return two different dimensions of Q_n in ascending order.  Raises ParameterError for anything else."""
+    values = [as_integer(value) for value in given] if is_many(given) else []
+    dims = sorted({value for value in values if value is not None and 0 <= value < n})
+    if not len(values) == len(dims) == 2:
+        raise ParameterError(
+            f"partition must be two different dimensions in [0, {n - 1}] for n={n}, got {short_repr(given)}"
+        )
+    return dims[0], dims[1]
+
+
+class Step(NamedTuple):
+    """A step of a message between supernodes."""
+
+    node: int  #: the next node
+    is_detour: bool  #: whether it is a buddy, in the same supernode, because the node across is faulty
 
 
 class Supercube:
@@ -197,7 +213,7 @@ class Supercube:
         """Return the 2-cube that contains v."""
         return Subcube(v & ~self.inside, self.inside, self.n)
 
-    def within(self, v: int, u: int) -> int:
+    def next_node_within(self, v: int, u: int) -> int:
         """Return R(v, u), Figure 14: the next node on the way from v to u != v inside their supernode (A3, A4)."""
         difference = v ^ u
         if difference != self.inside:
@@ -207,23 +223,33 @@ class Supercube:
             return v ^ (self.low if v & self.inside else self.high)
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)
 
-    def next_node_toward(self, v: int, goal: int, path: str) -> tuple[int, bool]:
-        """Return R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v): the next node, and whether it is a buddy.
+    def next_node_toward(self, v: int, goal: int, path: str) -> Step:
+        """Return R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v).
 
-        Crossing the k-th dimension outside P turns label a into a ^ (2^(k+1) - 1), because the reflected code below k is then
-        read backwards.  So the shortcut to a higher goal crosses the highest dimension in which the labels differ.  If this leads
-        beyond the goal, it crosses the highest 0 of a below that dimension.  A lower goal works likewise with ones (A5, A6).
+        ``path`` is "hamilton", to the next label in the direction of the goal, or "shortcut".
         """
         here = self.label(v)
         if path == "hamilton":
+            # the crossed dimension turns label a into a ^ (2^(k+1) - 1), here a + 1 or a - 1
             k = ((here ^ (here + 1 if here < goal else here - 1)) + 1).bit_length() - 2
         else:
-            k = (here ^ goal).bit_length() - 1
-            over = here ^ (2 << k) - 1
-            if (over > goal) if here < goal else (over < goal):
-                below = (here if here > goal else ~here) & (1 << k) - 1
-                k = below.bit_length() - 1
+            k = _find_shortcut(here, goal)
         p = v ^ self.external[k]
         if p not in self.faults:
-            return p, False
-        return (v ^ self.low if v ^ self.low not in self.faults else v ^ self.high), True
+            return Step(p, False)
+        return Step(v ^ self.low if v ^ self.low not in self.faults else v ^ self.high, True)
+
+
+def _find_shortcut(here: int, goal: int) -> int:
+    """Return k, if the shortcut from label ``here`` to another label crosses the k-th dimension outside P.
+
+    This turns label a into a ^ (2^(k+1) - 1), because the reflected code below k is then read backwards.  So the shortcut to a
+    higher goal crosses the highest dimension in which the labels differ.  If this leads beyond the goal, it crosses the highest 0
+    of a below that dimension.  A lower goal works likewise with ones (A5, A6).
+    """
+    k = (here ^ goal).bit_length() - 1
+    over = here ^ (2 << k) - 1
+    if (over > goal) if here < goal else (over < goal):
+        below = (here if here > goal else ~here) & (1 << k) - 1
+        return below.bit_length() - 1
+    return k

@@ -147,7 +147,7 @@ def max_edge_disjoint_trees(cube: Hypercube) -> int:
     >>> fc.max_edge_disjoint_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three nonfaulty links
     3
     """
-    return _nonfaulty_graph(cube).minimum_edge_cut()[0]
+    return _nonfaulty_graph(cube).minimum_edge_cut().size
 
 
 def minimum_edge_cut(cube: Hypercube) -> list[Link]:
@@ -162,7 +162,7 @@ def minimum_edge_cut(cube: Hypercube) -> list[Link]:
     [(0, 2), (0, 4)]
     """
     graph = _nonfaulty_graph(cube)
-    return graph.cut(graph.minimum_edge_cut()[1])
+    return graph.list_cut(graph.minimum_edge_cut().side)
 
 
 @TREES.register(Hypercube, "light", options={"pivoted": None}, default=True)
@@ -312,7 +312,7 @@ def _heights_binomial(cube: Hypercube, s: int) -> Iterable[int]:
 @HEIGHTS.register(Hypercube, "bfs")
 def _heights_bfs(cube: Hypercube, s: int) -> Iterable[int]:
     graph = _nonfaulty_graph(cube)
-    layers = list(graph.layers(1 << s))
+    layers = list(graph.iter_layers(1 << s))
     return [len(layers) - 1] if sum(layer.bit_count() for layer in layers) == graph.nodes.bit_count() else []
 
 

@@ -1,8 +1,8 @@
 """The nonfaulty graph of a hypercube as bitmasks of nodes: its edge connectivity, a smallest cut, and packings of trees.
 
 A set of nodes is one Python integer of 2^n bits, so one step of a search over all nodes is two shifts per dimension.  A
-nonfaulty link counts as two directed links (arcs).  By Edmonds' theorem the largest number of arc-disjoint spanning trees with a
-common root is then the edge connectivity, for any root (S11).
+nonfaulty link counts as two directed links (arcs).  By Edmonds' theorem (1973) the largest number of arc-disjoint spanning trees
+with a common root is then the edge connectivity, for any root (S11).
 
 Most flows are not needed, for two reasons.  Let delta be the smallest degree.  First, k nodes of a hypercube have at most g(k) =
 popcount(0) + ... + popcount(k - 1) links among themselves, hence at least k delta - 2 g(k) links to other nodes, which is at
@@ -14,11 +14,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ..networks.hypercube import Hypercube
 from ..networks.network import Link, require_listed_faults
 
-Nodes = int  # a set of nodes: bit v is set if node v is in it
+#: A set of nodes: bit v is set if node v is in it.
+Nodes = int
+
+
+class EdgeCut(NamedTuple):
+    """A smallest cut of a graph."""
+
+    size: int  #: the number of its links, which is the edge connectivity
+    side: Nodes  #: the nodes on one side of it
+
+
+class Flow(NamedTuple):
+    """A largest number of arc-disjoint paths from a set of nodes to a node, up to a limit."""
+
+    paths: int  #: the number of paths
+    side: Nodes | None  #: one side of a smallest cut, with the set; None if the limit is reached
 
 
 @functools.cache
@@ -73,36 +89,36 @@ class NonfaultyGraph:
         everything = (1 << (1 << cube.n)) - 1
         self.n = cube.n
         self.nodes = everything ^ set_of(require_listed_faults(cube))
-        self.links = [self.nodes & self.across(self.nodes, k) for k in range(cube.n)]
+        self.links = [self.nodes & self.cross(self.nodes, k) for k in range(cube.n)]
         ends: list[list[int]] = [[] for _ in range(cube.n)]
         for u, v in cube.faulty_links:
             ends[(u ^ v).bit_length() - 1] += u, v
         for k in range(cube.n):
             self.links[k] &= everything ^ set_of(ends[k])
 
-    def across(self, nodes: Nodes, k: int) -> Nodes:
+    def cross(self, nodes: Nodes, k: int) -> Nodes:
         """Return the neighbours of a set of nodes across dimension k, faulty or not."""
         low, step = lower_nodes(self.n, k), 1 << k
         return (nodes >> step & low) | (nodes & low) << step
 
-    def neighbours(self, nodes: Nodes, links: list[Nodes] | None = None) -> Nodes:
+    def find_neighbours(self, nodes: Nodes, links: list[Nodes] | None = None) -> Nodes:
         """Return the heads of the arcs that start in a set: nonfaulty links, or ``links``, the tails for each dimension."""
         out = 0
         for k, ends in enumerate(links or self.links):
-            out |= self.across(nodes & ends, k)
+            out |= self.cross(nodes & ends, k)
         return out
 
-    def layers(self, source: Nodes, links: list[Nodes] | None = None) -> Iterator[Nodes]:
+    def iter_layers(self, source: Nodes, links: list[Nodes] | None = None) -> Iterator[Nodes]:
         """Yield the nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
         seen = front = source
         while front:
             yield front
-            front = self.neighbours(front, links) & ~seen
+            front = self.find_neighbours(front, links) & ~seen
             seen |= front
 
-    def connected(self, source: Nodes, links: list[Nodes] | None = None) -> Nodes:
+    def find_component(self, source: Nodes, links: list[Nodes] | None = None) -> Nodes:
         """Return all nodes that can be reached from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
-        return functools.reduce(int.__or__, self.layers(source, links))
+        return functools.reduce(int.__or__, self.iter_layers(source, links))
 
     @functools.cached_property
     def min_degree(self) -> int:
@@ -110,36 +126,36 @@ class NonfaultyGraph:
         with_links = count_memberships(self.nodes, self.links, self.n)
         return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
 
-    def node_of_degree(self, degree: int) -> int:
+    def find_node_of_degree(self, degree: int) -> int:
         """Return the smallest node with exactly ``degree`` nonfaulty links; such a node must exist."""
         return next(v for v in iterate_members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
 
-    def cut(self, side: Nodes) -> list[Link]:
+    def list_cut(self, side: Nodes) -> list[Link]:
         """Return the nonfaulty links between a set of nonfaulty nodes and its complement, as sorted pairs (u, v), u < v."""
         found = []
         for k, ends in enumerate(self.links):
-            crossing = side & ends & self.across(self.nodes & ~side, k)
+            crossing = side & ends & self.cross(self.nodes & ~side, k)
             found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in iterate_members(crossing)]
         return sorted(found)
 
-    def minimum_edge_cut(self) -> tuple[int, Nodes]:
-        """Return the edge connectivity, and one side of a smallest cut.  Needs at least two nonfaulty nodes."""
-        best, side = self.min_degree, 1 << self.node_of_degree(self.min_degree)
-        if best == 0:
-            return best, side
-        reached = self.connected(self.nodes & -self.nodes)
-        if reached != self.nodes:
-            return 0, reached
+    def minimum_edge_cut(self) -> EdgeCut:
+        """Return a smallest cut.  Needs at least two nonfaulty nodes."""
+        best = EdgeCut(self.min_degree, 1 << self.find_node_of_degree(self.min_degree))
+        if best.size == 0:
+            return best
+        component = self.find_component(self.nodes & -self.nodes)
+        if component != self.nodes:
+            return EdgeCut(0, component)
         core = self._find_core()
-        while True:  # no cut of fewer than ``best`` links separates two nodes of the core
-            core = self._grow_core(core, best)
+        while True:  # no cut of fewer than ``best.size`` links separates two nodes of the core
+            core = self._grow_core(core, best.size)
             rest = self.nodes & ~core
             if rest.bit_count() < 1 << self.min_degree:
-                return best, side
-            target = next(iterate_members(rest & self.neighbours(core)))
-            paths, reached = max_flow(self, self.links, core, target, best)
-            if paths < best:
-                best, side = paths, reached
+                return best
+            target = next(iterate_members(rest & self.find_neighbours(core)))
+            flow = max_flow(self, self.links, core, target, best.size)
+            if flow.side is not None:
+                best = EdgeCut(flow.paths, flow.side)
             core |= 1 << target
 
     def _find_core(self) -> Nodes:
@@ -147,11 +163,11 @@ class NonfaultyGraph:
         strong = []
         for i, ends in enumerate(self.links):
             others = ((j, links) for j, links in enumerate(self.links) if j != i)
-            squares = (links & self.across(links, i) & self.across(ends, j) for j, links in others)
+            squares = (links & self.cross(links, i) & self.cross(ends, j) for j, links in others)
             strong.append(count_memberships(ends, squares, self.min_degree - 1)[-1])
         best, rest = 0, self.nodes
         while rest.bit_count() > best.bit_count():
-            part = self.connected(rest & -rest, strong)
+            part = self.find_component(rest & -rest, strong)
             rest &= ~part
             best = max(best, part, key=int.bit_count)
         return best
@@ -162,8 +178,8 @@ class NonfaultyGraph:
         Each such neighbour begins a separate path into the core.
         """
         while True:
-            near = core | self.neighbours(core)
-            steps = (ends & self.across(near, k) for k, ends in enumerate(self.links))
+            near = core | self.find_neighbours(core)
+            steps = (ends & self.cross(near, k) for k, ends in enumerate(self.links))
             grown = count_memberships(self.nodes & ~core, steps, least)[-1]
             if not grown:
                 return core
@@ -178,7 +194,7 @@ class NonfaultyGraph:
         """
         arcs = list(self.links)  # for each dimension the tails of the remaining arcs
         trees = []
-        for missing in reversed(range(self.minimum_edge_cut()[0])):
+        for missing in reversed(range(self.minimum_edge_cut().size)):
             tree = [-2] * (1 << self.n)
             tree[root] = -1
             inside, queue = 1 << root, [root]
@@ -189,7 +205,7 @@ class NonfaultyGraph:
                         continue
                     arcs[k] ^= 1 << u
                     # only a cut that has lost this arc can be too small now, and it separates v from both the root and u
-                    if missing and max_flow(self, arcs, 1 << root | 1 << u, v, missing)[0] < missing:
+                    if missing and max_flow(self, arcs, 1 << root | 1 << u, v, missing).paths < missing:
                         arcs[k] ^= 1 << u
                         continue
                     tree[v] = u
@@ -199,30 +215,33 @@ class NonfaultyGraph:
         return trees
 
 
-def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
+def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> Flow:
     """Return the largest number, at most ``limit``, of arc-disjoint paths from a set of nodes to a node.
 
-    Uses shortest augmenting paths (Edmonds and Karp 1972).  ``arcs[k]`` are the tails of the arcs across dimension k.  If there
-    are fewer than ``limit`` paths, the second value is the set of nodes that the source still reaches, one side of a smallest
-    cut, else ``source``.
+    Uses shortest augmenting paths (Edmonds and Karp 1972).  ``arcs[k]`` are the tails of the arcs across dimension k.
     """
-    n, goal = graph.n, 1 << target
-    flow = [0] * n  # for each dimension the tails of the arcs on a path
+    flow = [0] * graph.n  # for each dimension the tails of the arcs on a path
     for paths in range(limit):
-        residual = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
-        seen, layers = source, [source]
-        while layers[-1] and not seen & goal:
-            reached = graph.neighbours(layers[-1], residual)
-            layers.append(reached & ~seen)
-            seen |= reached
-        if not seen & goal:
-            return paths, seen
-        v = target
-        for layer in reversed(layers[:-1]):
-            k = next(k for k in range(n) if (layer & residual[k]) >> (v ^ 1 << k) & 1)
-            if flow[k] >> v & 1:
-                flow[k] ^= 1 << v  # cancels a path that uses the opposite arc
-            else:
-                flow[k] |= 1 << (v ^ 1 << k)
-            v ^= 1 << k
-    return limit, source
+        residual = [
+            (tails & ~used) | graph.cross(used, k) for k, (tails, used) in enumerate(zip(arcs, flow, strict=True))
+        ]
+        layers, seen = [source], source
+        while layers[-1] and not seen >> target & 1:
+            layers.append(graph.find_neighbours(layers[-1], residual) & ~seen)
+            seen |= layers[-1]
+        if not layers[-1]:
+            return Flow(paths, seen)
+        _add_path(flow, residual, layers[:-1], target)
+    return Flow(limit, None)
+
+
+def _add_path(flow: list[Nodes], residual: list[Nodes], layers: list[Nodes], target: int) -> None:
+    """Add a path to the flow, from the target back to the first of ``layers``, one arc of the residual graph per layer."""
+    v = target
+    for layer in reversed(layers):
+        k = next(k for k, tails in enumerate(residual) if (layer & tails) >> (v ^ 1 << k) & 1)
+        if flow[k] >> v & 1:
+            flow[k] ^= 1 << v  # cancels a path that uses the opposite arc
+        else:
+            flow[k] |= 1 << (v ^ 1 << k)
+        v ^= 1 << k

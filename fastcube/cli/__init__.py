@@ -7,23 +7,23 @@ again; 129, 130 and 143, interrupted after a checkpoint.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import os
-import shlex
-import shutil
 import sys
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..errors import FastcubeError, MissingDependencyError, ParameterError, plain_text, short_repr, suggest_name
-from ..running.signals import WORK_REMAINS, own_process
+from ..running.signals import own_process
+from .terminal import discard_output, print_message, verbosity_option
 
-#: The line of each command in the help, here so that ``--help`` imports no command.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+#: The line of each command in the help; it is here so that ``--help`` imports no command.
 COMMANDS = {
     "list": "List the studies, or show everything about one.",
     "run": "Run a study, or resume it if its output exists.",
@@ -82,34 +82,39 @@ def find_installed_commands() -> tuple[InstalledCommands, ...]:
     (with ``_`` for ``-``) beside this dict, and is imported when it is called.  A package that is broken, or has a command that
     exists already, is left out with a warning.
     """
-    from ..measure.installed import find_entry_points, load_or_refuse, package_text, warn_of_package
+    from ..measure.installed import find_entry_points, package_text, warn_of_package
 
     found: list[InstalledCommands] = []
     for points in find_entry_points("fastcube.commands").values():
         for point in points:
             taken = {*COMMANDS, "help", *(name for package in found for name in package.lines)}
             try:
-                lines = load_or_refuse(lambda at=point: f"commands of {package_text(at)}", point.load)  # type: ignore[misc]
-                if not isinstance(lines, dict) or not all(isinstance(x, str) for item in lines.items() for x in item):
-                    raise ParameterError(
-                        f"commands of {package_text(point)} must be a dict of texts, got {point.value}"
-                    )
-                for name, line in lines.items():
-                    # isidentifier: the module has this name; nothing else may look like an option or leave the help's line
-                    if name.startswith("-") or not name.replace("-", "_").isidentifier() or not line.isprintable():
-                        raise ParameterError(
-                            f"commands of {package_text(point)} must have names of letters, digits, - and _, and printable "
-                            f"lines, got {short_repr(name)}: {short_repr(line)}"
-                        )
-                if doubled := taken & lines.keys():
-                    raise ParameterError(
-                        f"{package_text(point)} has the command {min(doubled)}, which fastcube has already"
-                    )
+                lines = _load_command_lines(point, taken)
             except ParameterError as error:
                 warn_of_package([point], str(error))
             else:
                 found.append(InstalledCommands(package_text(point), point.module, lines))
     return tuple(found)
+
+
+def _load_command_lines(point: EntryPoint, taken: set[str]) -> dict[str, str]:
+    """Return the line of each command of an entry point.  Raises ParameterError if one is malformed, or its name ``taken``."""
+    from ..measure.installed import load_or_refuse, package_text
+
+    package = package_text(point)
+    lines: dict[str, str] = load_or_refuse(lambda: f"commands of {package}", point.load)
+    if not isinstance(lines, dict) or not all(isinstance(text, str) for item in lines.items() for text in item):
+        raise ParameterError(f"commands of {package} must be a dict of texts, got {point.value}")
+    for name, line in lines.items():
+        # isidentifier: the module has this name; nothing else may look like an option or leave the help's line
+        if name.startswith("-") or not name.replace("-", "_").isidentifier() or not line.isprintable():
+            raise ParameterError(
+                f"commands of {package} must have names of letters, digits, - and _, and printable "
+                f"lines, got {short_repr(name)}: {short_repr(line)}"
+            )
+    if doubled := taken & lines.keys():
+        raise ParameterError(f"{package} has the command {min(doubled)}, which fastcube has already")
+    return lines
 
 
 def find_command_module(name: str) -> str | None:
@@ -123,7 +128,7 @@ def find_command_module(name: str) -> str | None:
 
 
 class _Commands(click.Group):
-    """A group that knows the names of its commands and imports a command when it is called."""
+    """A group that knows the names of its commands, and imports the module of a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         # ``list`` would be the module of that command, once it is imported
@@ -138,23 +143,29 @@ class _Commands(click.Group):
                 click.echo(ctx.get_help(), color=ctx.color)
                 ctx.exit()
         name = args[0]
-        if not name.startswith("-") and not ctx.resilient_parsing and find_command_module(name) is None:
-            if name in AUDIT_COMMANDS:
-                raise MissingDependencyError(
-                    f"fastcube {name} needs fastcube-audit: in a checkout of fastcube, pip install -e ./audit"
-                )
-            raise click.UsageError(f"No such command '{name}'{suggest_name(name, self.list_commands(ctx))}", ctx)
-        if not name.startswith("-") and not ctx.resilient_parsing and not {"-h", "--help"} & {*args}:
-            from ..results.memory import check_command_space
+        if not name.startswith("-") and not ctx.resilient_parsing:
+            self._check_command(ctx, name)
+            if not {"-h", "--help"} & {*args}:
+                from ..results.memory import check_command_space
 
-            check_command_space(name, compiles=name not in _READERS)
+                check_command_space(name, compiles=name not in _READERS)
         return super().resolve_command(ctx, args)
+
+    def _check_command(self, ctx: click.Context, name: str) -> None:
+        """Raise MissingDependencyError for a command of the audit that is not installed, UsageError for an unknown command."""
+        if find_command_module(name) is not None:
+            return
+        if name in AUDIT_COMMANDS:
+            raise MissingDependencyError(
+                f"fastcube {name} needs fastcube-audit: in a checkout of fastcube, pip install -e ./audit"
+            )
+        raise click.UsageError(f"No such command '{name}'{suggest_name(name, self.list_commands(ctx))}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # click would end with exit status 1
-            _discard_output()
+            discard_output()
             return 0
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -179,29 +190,18 @@ class _Commands(click.Group):
                 formatter.write_dl([*package.lines.items()])
 
 
-def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
+def _print_version(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Print the version and end the command, if ``--version`` is given."""
+    if is_given:
         from ..results.provenance import package_version
 
         click.echo(f"fastcube {package_version()}")
         ctx.exit()
 
 
-def verbosity_option(reported: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option ``-v`` with this help."""
-    return click.option(
-        "-v",
-        "--verbose",
-        count=True,
-        expose_value=False,
-        callback=lambda ctx, param, count: configure_logging(count),
-        help=reported,
-    )
-
-
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
 )
 @verbosity_option("Show messages of the `fastcube` logger; -vv in detail.")
 @click.pass_context
@@ -209,85 +209,6 @@ def group(ctx: click.Context) -> None:
     """Run reproducible Monte Carlo studies of faulty hypercube networks."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), color=ctx.color)
-
-
-def configure_logging(count: int) -> None:
-    """Show the ``fastcube`` logger's messages on standard error: INFO for 1, DEBUG from 2 on; 0 changes nothing."""
-    if not count:
-        return
-    import logging
-
-    logger = logging.getLogger("fastcube")
-    logger.setLevel(min(logging.DEBUG if count > 1 else logging.INFO, logger.level or logging.CRITICAL))
-    if not any(getattr(handler, "of_command_line", False) for handler in logger.handlers):
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s  %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"))
-        handler.of_command_line = True  # type: ignore[attr-defined]
-        handler.handleError = lambda record: None  # type: ignore[method-assign]  # a failed log message must stop nothing
-        logger.addHandler(handler)
-
-
-def is_logging_on() -> bool:
-    """Whether ``-v`` was given, so that log messages would break a rewritten progress bar."""
-    if "logging" not in sys.modules:
-        return False
-    import logging
-
-    return logging.getLogger("fastcube").isEnabledFor(logging.INFO)
-
-
-def print_message(text: str) -> None:
-    """Print a message to standard error, with unprintable characters escaped.
-
-    If standard error cannot be written, nothing is lost and the exit status stays the same.
-    """
-    shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-    with contextlib.suppress(OSError):
-        click.echo(shown, err=True)
-
-
-def line_width(otherwise: int = 120) -> int:
-    """Return the line width of standard output in characters: the terminal's (or $COLUMNS), else ``otherwise``."""
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return max(20, shutil.get_terminal_size().columns)
-    return otherwise
-
-
-def table_width() -> int | None:
-    """Return the width of a table in characters: the terminal's (or $COLUMNS), else None, for all columns."""
-    return line_width(0) or None
-
-
-def colour_text(text: str, colour: str) -> str:
-    """Return the text in a colour, if the terminal has colours and $NO_COLOR is not set.  The words must suffice without."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
-    return text if plain else click.style(text, fg=colour, bold=True)
-
-
-def exit_process(code: int) -> NoReturn:
-    """End the process at once with this exit status, without waiting for unfinished work."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-
-def repeated_command() -> str:
-    """Return the present command as typed, without ``--force``, which would discard the results."""
-    from ..results.provenance import remove_force
-
-    return shlex.join(["fastcube", *remove_force(sys.argv[1:])])
-
-
-def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
-    """Print why a command stops, what is ``kept`` and how to continue (:func:`repeated_command` unless given), and exit."""
-    why = "work remains" if code == WORK_REMAINS else "interrupted"
-    print_message(f"fastcube: {why}; {kept}; go on with: {again or repeated_command()}")
-    exit_process(code)
-
-
-def _discard_output() -> None:
-    """Discard all further output: its reader has ended, as in `fastcube show ... | head`, or it cannot be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unknown_option_text(name: str, ctx: click.Context) -> str:
@@ -309,7 +230,43 @@ def _missing_module_text(error: ImportError) -> str:
     return f"the package {plain_text(package)} is missing: pip install {plain_text(package)}"
 
 
-def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _usage_error_text(error: click.ClickException) -> str:
+    """Return the message about a wrong command line, in which each word of the user's is shortened; click repeats them whole."""
+    ctx = getattr(error, "ctx", None)
+    text = error.format_message()
+    if isinstance(error, click.NoSuchOption) and ctx is not None:
+        text = _unknown_option_text(error.option_name, ctx)
+    sentence = " ".join(plain_text(word) for word in text.split())
+    if isinstance(error, click.MissingParameter) and ctx is not None:
+        return f"{sentence.removesuffix('.')}; {ctx.command_path} -h shows the usage"
+    return sentence
+
+
+def _system_error_text(error: OSError) -> str:
+    """Return the message about an error of the operating system for which the command has no message of its own."""
+    if error.errno is None:  # a library of machine code that cannot be loaded
+        return plain_text(str(error))
+    if error.filename is None:
+        return f"output cannot be written: {error.strerror}"
+    return f"{plain_text(str(error.filename))} cannot be used: {error.strerror}"
+
+
+def _error_text(error: Exception) -> str:
+    """Return the message about an error that ends a command, on one line."""
+    match error:
+        case click.ClickException():
+            return _usage_error_text(error)
+        case FastcubeError():
+            return str(error)
+        case ImportError():
+            return _missing_module_text(error)
+        case OSError():
+            return _system_error_text(error)
+    return f"not enough memory{': ' * bool(str(error))}{plain_text(str(error))}"
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning on one line, without the place in fastcube's code; this replaces ``warnings.showwarning``."""
     print_message(f"fastcube: {message}")
 
 
@@ -320,7 +277,7 @@ def main(arguments: list[str] | None = None) -> Any:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell (>&-), so its number would go to the next file opened
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    warnings.showwarning = _say_warning  # one line, without the place in fastcube's code
+    warnings.showwarning = _print_warning
     # no threads for linear algebra: starting them takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -331,36 +288,13 @@ def main(arguments: list[str] | None = None) -> Any:
         with own_process():
             code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
-        # click repeats the user's words at any length, so each word is shortened
-        text = error.format_message()
-        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-            text = _unknown_option_text(error.option_name, error.ctx)
-        sentence = " ".join(plain_text(word) for word in text.split())
-        if isinstance(error, click.MissingParameter) and error.ctx is not None:
-            sentence = f"{sentence.removesuffix('.')}; {error.ctx.command_path} -h shows the usage"
-        print_message(f"fastcube: {sentence}")
-        sys.exit(2)
-    except FastcubeError as error:
-        print_message(f"fastcube: {error}")
-        sys.exit(2)
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
         sys.exit(0)
-    except ImportError as error:
-        print_message(f"fastcube: {_missing_module_text(error)}")
-        sys.exit(2)
-    except OSError as error:
-        if error.errno is None:  # a library of machine code that cannot be loaded
-            print_message(f"fastcube: {plain_text(str(error))}")
-        elif error.filename is not None:  # a file or folder for which the command has no message of its own
-            print_message(f"fastcube: {plain_text(str(error.filename))} cannot be used: {error.strerror}")
-        else:  # standard output cannot be written, as on a full disk
-            _discard_output()
-            print_message(f"fastcube: output cannot be written: {error.strerror}")
-        sys.exit(2)
-    except MemoryError as error:
-        print_message(f"fastcube: not enough memory{': ' * bool(str(error))}{plain_text(str(error))}")
+    except (click.ClickException, FastcubeError, ImportError, OSError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            discard_output()  # standard output cannot be written, as on a full disk
+        print_message(f"fastcube: {_error_text(error)}")
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)

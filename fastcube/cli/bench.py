@@ -22,7 +22,7 @@ def command(name: str | None) -> None:
     """
     from ..measure.paper import installed_benchmarks
     from ..results.provenance import cpu_name
-    from . import line_width
+    from .terminal import line_width
 
     chosen = [b for b in installed_benchmarks() if name is None or name in b.name or name in b.baseline]
     if not chosen:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FastcubeError, ParameterError, count_text, parse_count
-from . import exit_process, exit_unfinished, is_logging_on, options, print_message, repeated_command, sweep, table_width
+from . import options, sweep
+from .terminal import exit_process, exit_unfinished, is_logging_on, print_message, repeated_command, table_width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -22,7 +23,7 @@ _FEW_TRIALS = 30
 
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
     """Raise ParameterError in an array, or a step of several tasks, without shards: all tasks would compute the same trials."""
-    from ..running.engines import launched_tasks
+    from ..running.launchers import launched_tasks
 
     def shard_command(output: str, task: str, tasks: int | str) -> str:
         """Return the command of one task; of two options --output the later one counts."""
@@ -130,13 +131,13 @@ class CheckedRun:
             exit_unfinished(code, saved, command)
         click.echo(as_table(results, table_width()))
         tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
-        if warning := self.goal.few_events(self.study, tallies):
+        if warning := self.goal.describe_few_events(self.study, tallies):
             print_message(warning)
         print_message(f"results in {output}")
         if given["plot"] is not None:
             draw_figure(results, given["plot"])
             print_message(f"figure in {given['plot']}")
-        for line in self.goal.reached_lines(self.study, tallies):
+        for line in self.goal.describe_reached(self.study, tallies):
             print_message(line)
 
 

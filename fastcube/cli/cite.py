@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from ..errors import ParameterError
-from . import completion, print_message
+from . import completion
+from .terminal import print_message
 
 
 @click.command("cite", epilog="\b\nExample:\n  fastcube cite routing")

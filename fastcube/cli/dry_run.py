@@ -9,7 +9,7 @@ import click
 
 from ..errors import count_text, range_text
 from ..measure.tally import count_trials, missing_trials
-from . import print_message
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -35,8 +35,8 @@ def show_plan(run: CheckedRun) -> None:
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
-    from ..running.engines import COMPILE_TIME, check_set_ups, kernels_to_compile
     from ..running.planning import MEASURED, SECONDS, bytes_text, file_bytes, measured_seconds, seconds_text
+    from ..running.work_units import COMPILE_TIME, check_set_ups, kernels_to_compile
 
     study, points, goal, output = run.study, run.points, run.goal, run.output
     workers, engine, grid = (run.options[name] for name in ("workers", "engine", "grid"))
@@ -48,12 +48,12 @@ def show_plan(run: CheckedRun) -> None:
         print_message(f"fastcube: compiling {count_text(count, 'kernel')}, once for this machine: {COMPILE_TIME}")
     check_set_ups(study, ((point, "") for point in points))
     # at most the trials of the run, so that planning a short run does not take longer than the run
-    missing = [] if goal.adaptive else [_count_missing(tallies, point, goal) for point in points]
+    missing = [] if goal.is_adaptive else [_count_missing(tallies, point, goal) for point in points]
     seconds = measured_seconds(study, points, most=missing)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
     measured = f"measured now, by up to {SECONDS} s of trials at {count_text(min(MEASURED, len(points)), 'point')}"
-    if goal.adaptive:
+    if goal.is_adaptive:
         click.echo(f"trials  until {_targets_text(goal)}: how many is not known before")
         million = seconds_text(1e6 * sum(seconds) / cores)
         click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")

@@ -25,7 +25,7 @@ def command(file: str, study: str) -> None:
     Studies of one message (routing, routing-rate, routing-rules, routing-rules-rate, dualcube-routing) also read its ends, s
     and t.
     """
-    from ..measure.given_faults import iter_evaluations
+    from ..measure.evaluations import iter_evaluations
     from ..running.progress import Progress
 
     reading, progress, done = Progress(unit="lines"), Progress(), 0

@@ -55,7 +55,7 @@ def command(file: str | None, unchecked: bool) -> None:
     click.echo(f"generator  {GENERATOR}")
     per_point = range_text(f"{min(trials, default=0):,}", f"{max(trials, default=0):,}")
     click.echo(f"points     {len(trials)}, with {per_point} trials, {sum(trials):,} in all")
-    if target := results.goal.target_text(results.study):
+    if target := results.goal.describe_targets(results.study):
         click.echo(f"target     {target}, in the last run")
     if axis := results.study.swept_axis:
         click.echo(f"curves     points that differ in {axis.name} alone share their trials")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, count_text, range_text
-from . import completion, line_width
+from . import completion
+from .terminal import line_width
 
 #: The remark on a swept axis.
 _SWEPT = "; points that differ in it alone share their trials"
@@ -86,8 +87,8 @@ def _axis_text(axis: Axis | Choice) -> str:
 def _time_text(study: Study, grid: Grid) -> str:
     """Return the time that a grid takes, measured now if its kernels are compiled, because compiling could take a minute."""
     from ..results.provenance import available_cpus
-    from ..running.engines import kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
+    from ..running.work_units import kernels_to_compile
 
     if kernels_to_compile(study, grid.points):
         return f"not measured: its kernels are not compiled here yet (fastcube warmup {study.path or study.name})"

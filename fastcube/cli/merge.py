@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ParameterError, count_text
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..results.results import Results

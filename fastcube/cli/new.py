@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from ..errors import ParameterError, ResultFileError, plain_text
-from . import print_message
+from .terminal import print_message
 
 #: The files to write, each with its template, without and with --package.
 _FILE = {"{name}.py": "study.py", "test_{name}.py": "test_study.py"}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, ResultFileError, check_file_path, plain_text
-from . import completion, print_message, verbosity_option
+from . import completion
+from .terminal import print_message, verbosity_option
 
 if TYPE_CHECKING:
     from ..measure.study import Study

@@ -7,7 +7,8 @@ import os
 import click
 
 from ..errors import ParameterError
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 
 @click.command("plot", epilog="\b\nExample:\n  fastcube plot unsafe.h5 -o unsafe.svg")
@@ -71,7 +72,7 @@ def command(
     """
     from ..measure.registry import find_study
     from ..plot import check_target, draw_figure
-    from ..plot.sheet import check_inches
+    from ..plot.sheet_options import check_inches
 
     output = f"{os.path.splitext(files[0])[0]}.png" if output is None else output  # noqa: PTH122  (any text is a file)
     check_target(output, "output")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..errors import ParameterError
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate
-    from ..results.reliability import Curve, Reading, Strata
+    from ..results.failure_curves import Curve, Reading, Strata
     from ..results.results import Results
 
 #: The options that name a network in place of a file.
@@ -153,7 +154,8 @@ class _SourceCurve(NamedTuple):
 
 def _read_curves(source: Source, stat: str) -> tuple[Curve | Strata, Strata | None]:
     """Return the statistic of a network, and its difference from the hypercube.  Raises ParameterError."""
-    from ..results.reliability import Strata, read_curve
+    from ..results.failure_curves import Strata
+    from ..results.reliability import read_curve
 
     if source.results is None:
         from ..exact.survival import exact_probabilities
@@ -168,7 +170,7 @@ def _read_curves(source: Source, stat: str) -> tuple[Curve | Strata, Strata | No
 
 def _report_unknown_faults(source: Source, curve: Curve | Strata) -> None:
     """Print a message if some numbers of failures have no value, with the remedy."""
-    from ..results.reliability import Strata, count_known_faults
+    from ..results.failure_curves import Strata, count_known_faults
 
     known, total = count_known_faults(curve)
     if known == total:
@@ -183,10 +185,10 @@ def _report_unknown_faults(source: Source, curve: Curve | Strata) -> None:
 
 def _report_crossing(source: Source) -> None:
     """Print the rate at which a network and the hypercube are equally reliable, as far as its results decide it."""
-    from ..results.reliability import crossing
+    from ..results.reliability import find_crossing
 
     assert source.results is not None
-    found = crossing(source.results)
+    found = find_crossing(source.results)
     report = "no crossing is seen at three standard errors"
     if found.rate is not None:
         report = f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"

@@ -7,7 +7,8 @@ import json
 import click
 
 from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
-from . import completion, options, print_message
+from . import completion, options
+from .terminal import print_message
 
 
 @click.command("replay", epilog="\b\nExample:\n  fastcube replay unsafe.h5 --point n=6,f=4 --trial 77 --draw trial.svg")
@@ -73,7 +74,7 @@ def command(
         reported = chosen.explain(where, chosen.key(used_seed, where), index)
         network = None if draw is None else next(iter_samples(chosen, where, used_seed, index, 1)).network
     if draw is not None:
-        from ..plot.picture import draw_trial
+        from ..plot.trial_picture import draw_trial
 
         draw_trial(heading, network, reported.data).save(draw)
         print_message(f"picture in {draw}")

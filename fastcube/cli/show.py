@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from . import completion, options, table_width
+from . import completion, options
+from .terminal import table_width
 
 
 @click.command("show", epilog="\b\nExample:\n  fastcube show unsafe.h5 --where n=10 --format csv")

@@ -18,8 +18,9 @@ import click
 from click.core import ParameterSource
 
 from ..errors import ParameterError, check_range, count_text, parse_count, plain_text, short_repr
-from . import completion, options, print_message, sweep
+from . import completion, options, sweep
 from .sbatch_options import check_directives, check_setup, parse_time_limit, takes_whole_node
+from .terminal import print_message
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -240,8 +241,8 @@ def _cost_text(works: list[Work], given: dict[str, Any], cpus: int | None) -> st
 
     Nothing is measured where that would compile kernels, because login nodes limit processor time.
     """
-    from ..running.engines import check_set_ups, kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
+    from ..running.work_units import check_set_ups, kernels_to_compile
 
     uncompiled = dict.fromkeys(
         study.path or study.name for study, points, _ in works if kernels_to_compile(study, points)
@@ -303,7 +304,7 @@ def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], lis
             raise ParameterError(f"{name} must be set in {plain_text(path)}, where each run has its own")
     shard = [] if given["array"] is None else ["--shard", f"0/{given['array']}"]
     runs = prepare_sweep(run_command.make_context("run", [path, *shard]), path)
-    if (adaptive := next((one for one in runs if one.goal.adaptive), None)) is not None:
+    if (adaptive := next((one for one in runs if one.goal.is_adaptive), None)) is not None:
         raise ParameterError(
             f"{adaptive.study.name} of {plain_text(path)} needs a number of trials in a job, not a target"
         )

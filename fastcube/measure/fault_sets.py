@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from ..errors import (
     suggest_name,
 )
 from ..networks.faults import RandomFaults
+from ..networks.network import Network, require_listed_faults
 from . import registry
-from .given_faults import ON_DEMAND
+from .fault_set_csv import ON_DEMAND
 from .goal import MOST_TRIALS
 from .grid import collect_values
 from .names import FAULT_COLUMNS
@@ -31,8 +32,11 @@ from .study import Point, Sample, Study, Value, join_limited
 #: Most trials in one array; each needs some kB of Python objects while the array is made.
 MAX_ROWS = 10**6
 
-#: Largest number of nodes of a network whose faults, if sampled on demand, are listed.
+#: Largest number of nodes of a network whose faults, if sampled on demand, are listed: the status of each node is computed.
 MAX_LISTED = 2**20
+
+#: Types of sampled quantities that are no int64.
+_TYPES = {"status_key": np.uint64, "discarded": np.bool_}
 
 
 def iter_samples(study: Study, point: Point, seed: int, first: int, trials: int) -> Iterator[Sample]:
@@ -46,34 +50,33 @@ def iter_samples(study: Study, point: Point, seed: int, first: int, trials: int)
     check_range("first", first, 0, MOST_TRIALS - 1)
     check_range("trials", trials, 0, MOST_TRIALS - first, f"for first={first}")
     key = study.key(seed, point)
-    sample = study.sample
-    return (sample(point, key, trial) for trial in range(first, first + trials))
+    sample_trial = study.sample
+    return (sample_trial(point, key, trial) for trial in range(first, first + trials))
 
 
-def _is_too_large(drawn: Sample) -> bool:
-    """Whether the faulty nodes are not listed: they are sampled on demand, in a network of too many nodes."""
-    return isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
+def _is_listed(sample: Sample) -> bool:
+    """Whether the faulty nodes are listed: unless they are sampled on demand, in a network of too many nodes."""
+    return not isinstance(sample.network.faulty_nodes, RandomFaults) or 2**sample.network.bits <= MAX_LISTED
 
 
-def faulty_nodes(drawn: Sample) -> list[int]:
+def list_faulty_nodes(sample: Sample) -> list[int]:
     """Return the faulty nodes of a trial, ascending.
 
     Raises ParameterError for faults that are sampled on demand in a network of more than 2^20 nodes.
     """
-    faults = drawn.network.faulty_nodes
-    if not isinstance(faults, RandomFaults):
-        return sorted(faults)
-    if _is_too_large(drawn):
+    faults, bits = sample.network.faulty_nodes, sample.network.bits
+    if not _is_listed(sample):
         raise ParameterError(
-            f"faulty_nodes must be among at most 2^20 labels to be listed, got 2^{drawn.network.bits}; status_key decides "
-            "each node alone"
+            f"faulty_nodes must be among at most 2^20 labels to be listed, got 2^{bits}; status_key decides each node alone"
         )
-    return np.flatnonzero(faults.among(np.arange(2**drawn.network.bits, dtype=np.uint64))).tolist()
+    if isinstance(faults, RandomFaults):
+        return np.flatnonzero(faults.among(np.arange(2**bits, dtype=np.uint64))).tolist()
+    return sorted(faults)
 
 
-def faulty_text(network: Any) -> str:
-    """Return the number of faulty nodes of a hypercube and the first 64 of them, as a line of a replay."""
-    faults = sorted(network.faulty_nodes)
+def describe_faulty_nodes(network: Network) -> str:
+    """Return the number of faulty nodes of a network and the first 64 of them, as a line of a replay."""
+    faults = sorted(require_listed_faults(network))
     return f"  {len(faults)} faulty nodes: {join_limited(map(network.label, faults), 64)}"
 
 
@@ -117,34 +120,34 @@ def fault_sets(
     """
     chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
     field = check_line("field", field)
-    point = _single_point(chosen, axes)
+    point = _parse_point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("trials", trials))}
     trials = counts.pop("trials")
-    # a trial is sampled for an empty array, too, because its sample tells the fields and their types
+    # one trial is sampled for an empty array, too, because its sample has the fields and their types
     samples = iter_samples(chosen, point, **counts, trials=trials or 1)
     if trials > MAX_ROWS:
         raise ParameterError(
             f"trials must be in [0, {MAX_ROWS}] in one array, got {trials}: "
             "take several arrays, or rows of CSV from `fastcube faults --trials T > FILE`"
         )
-    rows = [_sampled_value(drawn, field, chosen) for drawn in samples]
-    is_number = isinstance(rows[0], int)
-    del rows[trials:]
-    if field == "status_key":
-        return np.array(rows, np.uint64)
-    if field == "discarded":
-        return np.array(rows, np.bool_)
-    if is_number:
-        return np.array(rows, np.int64)
-    pair = (2,) if field == "faulty_links" else ()
-    out = np.full((len(rows), max(map(len, rows), default=0), *pair), -1, np.int64)
+    values = [_find_value(sample, field, chosen) for sample in samples]
+    is_number = isinstance(values[0], int)
+    del values[trials:]
+    if field in _TYPES or is_number:
+        return np.array(values, _TYPES.get(field, np.int64))
+    return _pad_rows(values, (2,) if field == "faulty_links" else ())
+
+
+def _pad_rows(rows: Sequence[Sequence[Any]], entry_shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return lists of entries of one shape as the rows of an array, each padded with -1 to the length of the longest."""
+    out = np.full((len(rows), max(map(len, rows), default=0), *entry_shape), -1, np.int64)
     for padded, row in zip(out, rows, strict=True):
         if row:
             padded[: len(row)] = row
     return out
 
 
-def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
+def _parse_point(study: Study, axes: Mapping[str, Any]) -> Point:
     """Return the one point that the axes name.  Raises ParameterError unless each axis has one value."""
     given = {name: collect_values(study.axis(name), values) for name, values in axes.items()}
     for name, values in given.items():
@@ -153,17 +156,17 @@ def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
     return study.point({name: values[0] for name, values in given.items()})
 
 
-def _sampled_value(drawn: Sample, field: str, study: Study) -> Any:
+def _find_value(sample: Sample, field: str, study: Study) -> Any:
     """Return a sampled quantity of a trial: an int, or a list.  Raises ParameterError for a name that is not sampled."""
     if field == "faulty_nodes":
-        return faulty_nodes(drawn)
+        return list_faulty_nodes(sample)
     if field == "faulty_links":
-        return sorted(drawn.network.faulty_links)
-    if field not in drawn.others:
-        names = ["faulty_nodes", "faulty_links", *drawn.others]
+        return sorted(sample.network.faulty_links)
+    if field not in sample.others:
+        names = ["faulty_nodes", "faulty_links", *sample.others]
         got = f"{command_line_text(field)}{suggest_name(field, names)}"
         raise ParameterError(f"field must be {join_alternatives(names)} for {study.name}, got {got}")
-    return drawn.others[field]
+    return sample.others[field]
 
 
 def iter_csv_rows(
@@ -175,17 +178,17 @@ def iter_csv_rows(
     the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  A quantity with the name of an axis, such
     as the ``destinations`` of ``multicast``, has the column ``sampled_NAME``.  Raises as ``iter_samples``.
     """
-    # the header needs a sample, also for no trials
-    sample = next(iter(iter_samples(study, points[0], seed, first, trials or 1)))
-    others = [f"sampled_{name}" if name in points[0] else name for name in sample.others]
-    yield [*points[0], *FAULT_COLUMNS, *others]
+    # one trial is sampled for no trials, too, because the header needs the names of its quantities
+    names = next(iter_samples(study, points[0], seed, first, trials or 1)).others
+    yield [*points[0], *FAULT_COLUMNS, *(f"sampled_{name}" if name in points[0] else name for name in names)]
     for point in points:
-        for trial, drawn in enumerate(iter_samples(study, point, seed, first, trials), first):
-            yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
+        for trial, sample in enumerate(iter_samples(study, point, seed, first, trials), first):
+            yield [*map(str, point.values()), str(trial), *_format_cells(sample)]
 
 
-def _csv_cells(drawn: Sample) -> list[str]:
+def _format_cells(sample: Sample) -> list[str]:
     """Return the cells of a trial after its number: faulty nodes, faulty links, and the other sampled quantities."""
-    links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
-    others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
-    return [ON_DEMAND if _is_too_large(drawn) else " ".join(map(str, faulty_nodes(drawn))), links, *others]
+    nodes = " ".join(map(str, list_faulty_nodes(sample))) if _is_listed(sample) else ON_DEMAND
+    links = " ".join(f"{u}-{v}" for u, v in sorted(sample.network.faulty_links))
+    others = (" ".join(map(str, value)) if isinstance(value, list) else str(value) for value in sample.others.values())
+    return [nodes, links, *others]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import NamedTuple
 
 from ..errors import (
     ParameterError,
@@ -17,14 +19,14 @@ from ..errors import (
     wrap_study_errors,
 )
 from .grid import parse_probability
-from .statistics import Value
+from .statistics import Number, Value
 from .study import Grid, Measure, Point, point_text
 from .tally import Tally
 
 #: Precision and events are tested only after complete prefixes of [0, 2^k) trials; this is the shortest.
 FIRST_PREFIX = 2**12
 
-#: Largest number of trials; a trial index is an int64 in kernels.
+#: Largest number of trials.  A trial index is an int64 in kernels, which may step beyond the last trial.
 MOST_TRIALS = 2**60
 
 #: A run that stops on fewer events prints a warning.  The mean estimate is off by at most about 2% with 100 events, 3% with 30,
@@ -33,6 +35,27 @@ FEW_EVENTS = 100
 
 #: Largest number of shards; job arrays have fewer tasks.
 MOST_SHARDS = 10**6
+
+
+class Target(NamedTuple):
+    """A precision or a number of events that ends a point, which has as many trials as the target needs."""
+
+    kind: str  #: the field of the goal: ``precision``, ``relative`` or ``events``
+    value: float
+
+    def __str__(self) -> str:
+        if self.kind == "events":
+            return f"events {self.value:,}"
+        return f"relative {100 * self.value:g}%" if self.kind == "relative" else f"precision {self.value:g}"
+
+    def is_reached(self, statistic: Number, point: Mapping[str, Value], tally: Tally) -> bool:
+        """Whether a tally reaches the target, at a point where the statistic is defined."""
+        if self.kind == "events":
+            return statistic.count_events(tally.counts, tally.trials) >= self.value
+        if not statistic.is_settled(tally.counts, tally.trials, point):
+            return False
+        estimate = statistic.estimate(tally.counts, tally.trials, point)
+        return estimate.half_width <= (self.value * estimate.value if self.kind == "relative" else self.value)
 
 
 @dataclass(frozen=True)
@@ -75,20 +98,20 @@ class Goal:
             check_range("events", self.events, 1, MOST_TRIALS)
         if self.target is not None:
             study.target(self.target)
-            if not self.adaptive:
+            if not self.is_adaptive:
                 raise ParameterError("target needs a precision, relative precision or number of events to apply to")
         if self.shard is not None:
             index, count = self.shard
             if not 1 <= count <= MOST_SHARDS or not 0 <= index < count:
                 raise ParameterError(f"shard must be I/N with 0 <= I < N <= {MOST_SHARDS}, got {index}/{count}")
-            if self.adaptive:
+            if self.is_adaptive:
                 raise ParameterError(
                     "shard takes a fixed number of trials; precision, relative and events need the whole"
                 )
 
     def check_points(self, study: Measure, points: Iterable[Point]) -> None:
         """Raise ParameterError if a point lacks the target, or if the run would wait for events that cannot occur there."""
-        if not self.adaptive:
+        if not self.is_adaptive:
             return
         statistic = study.target(self.target)
         for point in points:
@@ -101,25 +124,26 @@ class Goal:
                     "another statistic"
                 )
             if is_impossible and self.trials is None and self.precision is None:
-                target = "relative" if self.events is None else "events"
+                name = "relative" if self.events is None else "events"
                 raise ParameterError(
-                    f"{target} of {statistic.name} would never be reached at {point_text(point)}, "
+                    f"{name} of {statistic.name} would never be reached at {point_text(point)}, "
                     f"where it is proved to be 0: leave the point out, or give trials too"
                 )
 
     @property
-    def adaptive(self) -> bool:
-        """Whether the number of trials depends on the results."""
-        return self.precision is not None or self.relative is not None or self.events is not None
+    def targets(self) -> list[Target]:
+        """The targets, of which the first that a tally reaches ends a point.  Without targets the number of trials is fixed."""
+        given = {"precision": self.precision, "relative": self.relative, "events": self.events}
+        return [Target(kind, value) for kind, value in given.items() if value is not None]
 
-    def target_text(self, study: Measure) -> str:
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the number of trials depends on the results."""
+        return bool(self.targets)
+
+    def describe_targets(self, study: Measure) -> str:
         """Return the targets and their statistic as text, empty if the number of trials is fixed."""
-        parts = [
-            None if self.precision is None else f"precision {self.precision:g}",
-            None if self.relative is None else f"relative {100 * self.relative:g}%",
-            None if self.events is None else f"events {self.events:,}",
-        ]
-        return f"{', '.join(filter(None, parts))} of {study.target(self.target).name}" if self.adaptive else ""
+        return f"{', '.join(map(str, self.targets))} of {study.target(self.target).name}" if self.is_adaptive else ""
 
     def trials_at(self, point: Point) -> int:
         """Return the number of trials of a point, if it is fixed."""
@@ -137,70 +161,65 @@ class Goal:
 
     def is_reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether a tally reaches one of the targets, which ends a point; also where the target statistic is not defined."""
-        return self._reached_target(study, point, tally) is not None
+        return not self._is_target_defined(study, point) or self._find_reached(study, point, tally) is not None
 
-    def _reached_target(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> str | None:
-        """Return the target that a tally reaches, as text: empty if the statistic is not defined, None if none is reached."""
+    def _is_target_defined(self, study: Measure, point: Mapping[str, Value]) -> bool:
+        """Whether the target statistic is defined at a point."""
         statistic = study.target(self.target)
         with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
-            if not statistic.defined(point):
-                return ""
-            if self.events is not None and statistic.count_events(tally.counts, tally.trials) >= self.events:
-                return f"events {self.events:,}"
-            if not statistic.is_settled(tally.counts, tally.trials, point):
-                return None
-            estimate = statistic.estimate(tally.counts, tally.trials, point)
-        width = estimate.half_width
-        if self.precision is not None and width <= self.precision:
-            return f"precision {self.precision:g}"
-        if self.relative is not None and width <= self.relative * estimate.value:
-            return f"relative {100 * self.relative:g}%"
-        return None
+            return bool(statistic.defined(point))
 
-    def reached_lines(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> list[str]:
+    def _find_reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> Target | None:
+        """Return a target that a tally reaches, events first, or None; at a point where the target statistic is defined."""
+        statistic = study.target(self.target)
+        with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
+            # events first, because they need no estimate
+            ordered = sorted(self.targets, key=lambda target: target.kind != "events")
+            return next((target for target in ordered if target.is_reached(statistic, point, tally)), None)
+
+    def describe_reached(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> list[str]:
         """Return lines about the targets reached and at how many points, with a warning about asymptotic intervals."""
-        if not self.adaptive:
+        if not self.is_adaptive:
             return []
         statistic, all_rows = study.target(self.target), list(rows)
-        reached = [self._reached_target(study, point, tally) for point, tally in all_rows]
+        defined = [row for row in all_rows if self._is_target_defined(study, row[0])]
+        reached = [self._find_reached(study, point, tally) for point, tally in defined]
         lines = []
-        for target in dict.fromkeys(filter(None, reached)):
-            count = reached.count(target)
+        for target, count in Counter(filter(None, reached)).items():
             where = "" if count == len(all_rows) else f" at {count:,} of {len(all_rows):,} points"
+            is_asymptotic = statistic.interval == "asymptotic" and target.kind != "events"
             warning = "; that interval is asymptotic: rare large values that no trial gave are not in it"
-            by_events = target.startswith("events")
-            lines.append(
-                f"{target} was reached on {statistic.name}{where}"
-                f"{warning if statistic.interval == 'asymptotic' and not by_events else ''}"
-            )
-        missed = [row for row, target in zip(all_rows, reached, strict=True) if target is None]
+            lines.append(f"{target} was reached on {statistic.name}{where}{warning if is_asymptotic else ''}")
+        missed = [tally for (_, tally), target in zip(defined, reached, strict=True) if target is None]
         if missed:
-            without_events = sum(not statistic.count_events(tally.counts, tally.trials) for _, tally in missed)
+            without_events = sum(not statistic.count_events(tally.counts, tally.trials) for tally in missed)
             lines.append(
                 f"no target was reached on {statistic.name} at {len(missed):,} of {len(all_rows):,} points"
                 f"{f', {without_events:,} of them without an event' if without_events else ''}"
             )
         return lines
 
-    def few_events(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> str | None:
+    def describe_few_events(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> str | None:
         """Return one line if a run stopped on fewer than FEW_EVENTS events, so that its estimates are biased, else None."""
-        if not self.adaptive:
+        if not self.is_adaptive:
             return None
-        statistic, few = study.target(self.target), []
+        statistic = study.target(self.target)
+        found = []
         for point, tally in rows:
-            if statistic.defined(point) and tally.trials and self.is_reached(study, point, tally):
+            if tally.trials and self._is_target_defined(study, point) and self._find_reached(study, point, tally):
                 events = statistic.count_events(tally.counts, tally.trials)
                 if events < FEW_EVENTS:
-                    few.append((events, point_text(point)))
-        if not few:
+                    found.append((events, point_text(point)))
+        if not found:
             return None
-        others = f" and {len(few) - 1} more point{'s' * (len(few) > 2)}" if len(few) > 1 else ""
+        events, where = found[0]
+        others = f" and {len(found) - 1} more point{'s' * (len(found) > 2)}" if len(found) > 1 else ""
         return (
-            f"few events: {few[0][0]} of {statistic.name} at {few[0][1]}{others}; where a run stops on fewer than "
+            f"few events: {events} of {statistic.name} at {where}{others}; where a run stops on fewer than "
             f"{FEW_EVENTS} its estimate is biased"
         )
 
-    def without_shard(self) -> Goal:
+    def drop_shard(self) -> Goal:
         """Return the goal of all shards together."""
         return replace(self, shard=None)
 
@@ -255,7 +274,7 @@ def make_goal(
         target,
         None if shard is None else _parse_shard(shard),
     )
-    if out.trials is None and not out.adaptive:
+    if out.trials is None and not out.is_adaptive:
         out = _apply_grid_trials(default, out)
     out.check(study)
     return out
@@ -272,6 +291,7 @@ def _apply_grid_trials(grid: Grid | None, goal: Goal) -> Goal:
 
 
 def _parse_shard(given: object) -> tuple[int, int]:
+    """Return a shard ``"I/N"`` or (I, N) as two integers.  Raises ParameterError for anything else, but checks no range."""
     parts = given.split("/") if isinstance(given, str) else given
     if isinstance(parts, (tuple, list)) and len(parts) == 2:
         with contextlib.suppress(ParameterError):

@@ -9,7 +9,7 @@ their digits.  Its evidence is studies, claims or worked examples; or it is a co
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -71,18 +71,22 @@ class PublishedResult:
 
     Parameters
     ----------
-    id, kind : str
-        Its name in the paper's inventory, such as ``figure-8``, and its kind: figure, table, theorem, statement, ...
+    id : str
+        Its name in the paper's inventory, such as ``figure-8``.
+    kind : str
+        Its kind: figure, table, theorem, statement, ...
     place : str
         The place in the paper.
     stated : str
         The statement, in fastcube's words because the paper's text is under copyright.
     number : str
         The number of the figure, theorem, ...; empty for a statement.
-    reading : str
-        The codes of the interpretations used: ``"R5, R6"``.
+    interpretations : str
+        The codes of the interpretations used, of which ``docs/readings/`` has the text: ``"R5, R6"``.
     printed : tuple of PrintedNumber
+        The numbers that it prints.
     shown_by : tuple of Evidence
+        Its evidence, the main piece first.
     concept : str
         Why the result has no data, if it has no evidence.
     drawing : str
@@ -96,7 +100,7 @@ class PublishedResult:
     place: str
     stated: str
     number: str = ""
-    reading: str = ""
+    interpretations: str = ""
     printed: tuple[PrintedNumber, ...] = ()
     shown_by: tuple[Evidence, ...] = ()
     concept: str = ""
@@ -112,7 +116,7 @@ class Misprint:
     place: str
     printed: str
     instead: str
-    reading: str = ""
+    interpretations: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,15 +127,24 @@ class Inventory:
     ----------
     paper : str
         Its short name, the name of its package of studies.
-    title, authors, year, published
-        Its bibliographic data; ``published`` is the journal or conference.
+    title : str
+        Its title.
+    authors : tuple of str
+        Its authors.
+    year : int or None
+        The year of its publication, None if it is not known.
+    published : str
+        Where it appeared: a journal, a conference or a university.
     short : str
-        Its authors, as texts name it.
-    items, beyond : tuple of PublishedResult
-        The results that the paper prints, in its order, and results beyond it.
+        The family names of its authors, by which texts name it.
+    results : tuple of PublishedResult
+        The results that the paper prints, in its order.
+    beyond : tuple of PublishedResult
+        Results beyond the paper.
     misprints : tuple of Misprint
+        Its misprints.
     tables : dict
-        Further data as printed.
+        Further data as printed, such as the rows of a table, by name.
     """
 
     paper: str
@@ -140,37 +153,39 @@ class Inventory:
     year: int | None
     published: str
     short: str
-    items: tuple[PublishedResult, ...]
+    results: tuple[PublishedResult, ...]
     beyond: tuple[PublishedResult, ...]
     misprints: tuple[Misprint, ...]
     tables: Mapping[str, Any]
 
     @property
-    def all(self) -> tuple[PublishedResult, ...]:
+    def all_results(self) -> tuple[PublishedResult, ...]:
         """All published results, results beyond the paper last."""
-        return (*self.items, *self.beyond)
+        return (*self.results, *self.beyond)
 
-    def item(self, name: str) -> PublishedResult:
+    def result(self, name: str) -> PublishedResult:
         """Return the published result with this id.  Raises ParameterError, with the most similar id, if there is none."""
-        known = {item.id: item for item in self.all}
+        known = {result.id: result for result in self.all_results}
         if name not in known:
-            raise ParameterError(f"item must be one of {self.paper}'s, got {name}{suggest_name(name, known)}")
+            raise ParameterError(f"result must be one of {self.paper}'s, got {name}{suggest_name(name, known)}")
         return known[name]
 
     def value(self, name: str, which: str | None = None) -> float:
-        """Return a printed number of a result: the number called ``which``, or its only one.  Raises ParameterError."""
-        found = [p.value for p in self.item(name).printed if which in (None, p.name)]
-        if len(found) != 1:
-            raise ParameterError(
-                f"{self.paper} {name} has {len(found)} printed numbers{f' called {which}' if which else ''}"
-            )
-        if isinstance(found[0], str):
-            raise ParameterError(f"{self.paper} {name} has a formula in place of a number: {found[0]}")
-        return found[0]
+        """Return a printed number of a result: the number called ``which``, or its only number.
 
-    def evidence_by_item(self) -> Iterator[tuple[PublishedResult, Evidence]]:
+        Raises ParameterError if there is no such number or several numbers, or for a formula.
+        """
+        values = [number.value for number in self.result(name).printed if which in (None, number.name)]
+        if len(values) != 1:
+            called = f" called {which}" if which else ""
+            raise ParameterError(f"{self.paper} {name} has {len(values)} printed numbers{called}")
+        if isinstance(values[0], str):
+            raise ParameterError(f"{self.paper} {name} has a formula in place of a number: {values[0]}")
+        return values[0]
+
+    def iter_evidence(self) -> Iterator[tuple[PublishedResult, Evidence]]:
         """Yield every published result with each piece of its evidence."""
-        return ((item, shown) for item in self.all for shown in item.shown_by)
+        return ((result, evidence) for result in self.all_results for evidence in result.shown_by)
 
 
 def papers() -> tuple[str, ...]:
@@ -199,25 +214,27 @@ def parse_inventory(data: Mapping[str, Any]) -> Inventory:
     where = f"data/{data.get('paper', '?')}.json"
     if lacking := names - data.keys():
         raise ParameterError(f"{where} lacks {', '.join(sorted(lacking))}")
-    items, beyond = (
-        tuple(_parse_item(entry, f"{where}: {entry.get('id', '?')}") for entry in _list_entries(data, name, where))
-        for name in ("items", "beyond")
-    )
-    misprints = tuple(
-        _parse_entry(Misprint, entry, f"{where}: {entry.get('id', '?')}")
-        for entry in _list_entries(data, "misprints", where)
-    )
-    found = [result.id for result in (*items, *beyond)] + [f"misprint {misprint.id}" for misprint in misprints]
+    results = _parse_list(_parse_result, data, "results", where)
+    beyond = _parse_list(_parse_result, data, "beyond", where)
+    misprints = _parse_list(_parse_misprint, data, "misprints", where)
+    found = [result.id for result in (*results, *beyond)] + [f"misprint {misprint.id}" for misprint in misprints]
     if twice := sorted({name for name in found if found.count(name) > 1}):
-        raise ParameterError(f"{where} has two items {', '.join(twice)}")
+        raise ParameterError(f"{where} must have one entry for each id, got two of {', '.join(twice)}")
     return Inventory(
         **{name: data[name] for name in ("paper", "title", "year", "published", "short")},
         authors=tuple(data["authors"]),
         tables={name: value for name, value in data.items() if name not in names},
-        items=items,
+        results=results,
         beyond=beyond,
         misprints=misprints,
     )
+
+
+def _parse_list(
+    parse: Callable[[Mapping[str, Any], str], EntryType], data: Mapping[str, Any], name: str, where: str
+) -> tuple[EntryType, ...]:
+    """Return the entries of the list ``name``, each parsed by ``parse(entry, where)``, where messages name the entry's id."""
+    return tuple(parse(entry, f"{where}: {entry.get('id', '?')}") for entry in _list_entries(data, name, where))
 
 
 def _list_entries(holder: Mapping[str, Any], name: str, where: str) -> Sequence[Mapping[str, Any]]:
@@ -238,7 +255,15 @@ def _parse_entry(kind: type[EntryType], entry: Mapping[str, Any], where: str) ->
         raise ParameterError(f"{where}: {error}") from None
 
 
-def _parse_item(entry: Mapping[str, Any], where: str) -> PublishedResult:
-    printed = tuple(_parse_entry(PrintedNumber, p, f"{where}, printed") for p in _list_entries(entry, "printed", where))
-    shown = tuple(_parse_entry(Evidence, s, f"{where}, shown_by") for s in _list_entries(entry, "shown_by", where))
-    return _parse_entry(PublishedResult, {**entry, "printed": printed, "shown_by": shown}, where)
+def _parse_result(entry: Mapping[str, Any], where: str) -> PublishedResult:
+    """Return a published result with its printed numbers and its evidence.  Raises ParameterError as ``_parse_entry``."""
+    nested = {
+        name: tuple(_parse_entry(kind, part, f"{where}, {name}") for part in _list_entries(entry, name, where))
+        for name, kind in (("printed", PrintedNumber), ("shown_by", Evidence))
+    }
+    return _parse_entry(PublishedResult, {**entry, **nested}, where)
+
+
+def _parse_misprint(entry: Mapping[str, Any], where: str) -> Misprint:
+    """Return a misprint.  Raises ParameterError as ``_parse_entry``."""
+    return _parse_entry(Misprint, entry, where)

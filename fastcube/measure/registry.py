@@ -21,9 +21,10 @@ from ..errors import (
 )
 from .fingerprint import check_unchanged, hash_files, hash_functions, import_file
 from .installed import GROUP, Installed, is_builtin, load_or_refuse
+from .measurement import DISTRIBUTION, Measure
 from .paper import installed_papers
 from .schema import check_same
-from .study import DISTRIBUTION, Measure, Study
+from .study import Study
 
 #: The studies of installed packages.
 STUDIES = Installed(GROUP, Study, "study")

@@ -14,10 +14,13 @@ from typing import Any
 from ..errors import StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Layout, Maximum
 from .asymptotic import NormalDifference, NormalMean, Ratio
+from .axis import Axis
 from .binned import Distribution, Quantile, TailProportion
+from .choice import Choice
+from .measurement import DISTRIBUTION, Measure
 from .statistics import (
-    Bounds,
     CensoredMean,
+    ClassBounds,
     ClassMean,
     ComplementProportion,
     Difference,
@@ -30,7 +33,6 @@ from .statistics import (
     Statistic,
     Value,
 )
-from .study import DISTRIBUTION, Axis, Choice, Measure
 
 _PROPORTIONS = (Proportion, ComplementProportion)
 _MEANS = (Mean, ShiftedMean, Difference, PairedDifference, CensoredMean, ClassMean, SplitMean)
@@ -133,7 +135,7 @@ def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
                     defined = bool(s.defined(point))
                     given = [float(getattr(s, name)(point)) if hasattr(s, name) else 1.0 for name in NUMBERS[1:]]
                     bounds = s.classes(point) if isinstance(s, ClassMean) else ()
-                    row = (float(defined), *given, *(float(v) for class_bounds in bounds for v in class_bounds))
+                    row = (float(defined), *given, *(float(value) for class_bounds in bounds for value in class_bounds))
                     out[s.name][key] = check_numbers(row)
             except (StudyError, ValueError):
                 out[s.name][key] = (0.0,) * width_of(_describe_statistic(s))
@@ -180,9 +182,9 @@ class _ClassesAtPoint:
 
     values: Mapping[Key, tuple[float, ...]] = field(repr=False)
 
-    def __call__(self, point: Point) -> tuple[Bounds, ...]:
+    def __call__(self, point: Point) -> tuple[ClassBounds, ...]:
         flat = iter(self.values[tuple(point.values())][len(NUMBERS) :])
-        return tuple(zip(flat, flat, flat, strict=True))
+        return tuple(map(ClassBounds._make, zip(flat, flat, flat, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

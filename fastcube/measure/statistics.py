@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import ParameterError, check_flag, check_integer, check_line, short_repr
 from .estimate import ALPHA, Estimate, TrialClass, bounded_mean, mean_of_classes, paired_difference, proportion
@@ -28,6 +28,7 @@ Counts = Mapping[str, Any]
 
 
 def _return_true(_: Point) -> bool:
+    """Return True, the default of ``defined`` and ``possible``."""
     return True
 
 
@@ -76,11 +77,12 @@ class Statistic(ABC):
     ranges: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
+        for column in fields(self):
+            value = self._check_field(column.name, str(column.type), getattr(self, column.name))
+            object.__setattr__(self, column.name, value)
 
     def _check_field(self, name: str, kind: str, given: Any) -> Any:
-        """Return a field's value.
+        """Return a field's value.  ``kind`` is the text of its annotation.
 
         Raises ParameterError for a field of the type bool, int, str, tuple of str or function that has another type.  Other types
         are not checked.
@@ -93,7 +95,7 @@ class Statistic(ABC):
             return check_line(f"{name} of a statistic", given)
         if kind.startswith("tuple[str"):
             names = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-            return tuple(check_line(f"{name} of a statistic", item) for item in names)
+            return tuple(check_line(f"{name} of a statistic", text) for text in names)
         if kind.startswith("Callable") and not callable(given):
             raise ParameterError(f"{name} of a statistic must be a function, got {short_repr(given)}")
         return given
@@ -221,7 +223,7 @@ class ComplementProportion(Proportion):
         return proportion(trials - counts[self.events], trials)
 
 
-#: More than the relative rounding error of the product of a unit and a bound.
+#: More than the relative rounding error of the product of a unit and a bound, which are floats.
 _ROUNDING = 1 + 1e-9
 
 
@@ -350,8 +352,20 @@ class CensoredMean(Mean):
         return replace(known, high=min(bound, known.high + bound * unknown.high))
 
 
-#: Least and largest value of a quantity in a class of trials, and the proved bound on the class's contribution to the mean.
-Bounds = tuple[float, float, float]
+class ClassBounds(NamedTuple):
+    """The bounds of a class of trials at a point, in units of the mean before ``scale``."""
+
+    least: float  #: the least value of the quantity in a trial of the class
+    most: float  #: the largest value, 0 if the class is empty at this point
+    proved: float  #: a proved bound on the class's contribution to the mean
+
+
+class ClassSums(NamedTuple):
+    """The number of trials in a class, and the sums of the quantity times the unit, and of its square, over them."""
+
+    trials: int
+    total: int
+    squares: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,14 +374,14 @@ class ClassMean(Number):
 
     ``reached`` names for each class the counter of the trials in this class or a later one.  ``totals`` and ``squares`` name its
     sums, in units of 1 / ``unit(point)``.  Outside the classes the quantity is zero.  ``classes`` returns the bounds of each
-    class at a point, in units of the mean before ``scale``.  ``nonzero`` counts the trials in which the quantity is nonzero.
+    class at a point.  ``nonzero`` counts the trials in which the quantity is nonzero.
     """
 
     reached: tuple[str, ...]
     totals: tuple[str, ...]
     squares: tuple[str, ...]
     nonzero: str
-    classes: Callable[[Point], tuple[Bounds, ...]]
+    classes: Callable[[Point], tuple[ClassBounds, ...]]
     unit: Callable[[Point], float] = return_one
     interval: ClassVar[str] = "bounded"
 
@@ -382,26 +396,26 @@ class ClassMean(Number):
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
         bad = counts[self.reached[0]] > eligible
-        for trials, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
-            bad = bad | (trials < 0) | (squares * trials < total * total) | (squares > total * total)
+        for sums in self.sum_classes({name: counts[name].astype(object) for name in self.counters()}):
+            bad = bad | (sums.trials < 0) | are_sums_impossible(sums.total, sums.squares, sums.trials, signed=False)
         return {self.name: bad}
 
     def can_occur(self, point: Point) -> bool:
-        return super().can_occur(point) and any(most > 0 for _, most, _ in self.classes(point))
+        return super().can_occur(point) and any(bounds.most > 0 for bounds in self.classes(point))
 
-    def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
+    def sum_classes(self, counts: Counts) -> list[ClassSums]:
         """Return number of trials, total and sum of squares of each class."""
         reached = [*(counts[name] for name in self.reached), 0]
         trials = [here - beyond for here, beyond in itertools.pairwise(reached)]
-        sums = [(counts[total], counts[squares]) for total, squares in zip(self.totals, self.squares, strict=True)]
-        return [(number, *pair) for number, pair in zip(trials, sums, strict=True)]
+        columns = trials, [counts[name] for name in self.totals], [counts[name] for name in self.squares]
+        return [ClassSums(*sums) for sums in zip(*columns, strict=True)]
 
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        return sum(total for _, total, _ in self.sums(counts)), trials * Fraction(self.unit(point))
+        return sum(sums.total for sums in self.sum_classes(counts)), trials * Fraction(self.unit(point))
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        known = zip(self.sums(counts), self.classes(point), strict=True)
-        return mean_of_classes([TrialClass(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
+        pairs = zip(self.sum_classes(counts), self.classes(point), strict=True)
+        return mean_of_classes([TrialClass(*sums, *bounds) for sums, bounds in pairs], trials, self.unit(point))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,14 +432,16 @@ class SplitMean(ClassMean):
     def counters(self) -> tuple[str, ...]:
         return *super().counters(), self.total, self.total_squares
 
-    def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
-        later = super().sums(counts)
+    def sum_classes(self, counts: Counts) -> list[ClassSums]:
+        later = super().sum_classes(counts)
         trials, total, squares = (sum(column) for column in zip(*later, strict=True))
-        first = counts[self.nonzero] - trials, counts[self.total] - total, counts[self.total_squares] - squares
-        return [first, *later]
+        return [
+            ClassSums(counts[self.nonzero] - trials, counts[self.total] - total, counts[self.total_squares] - squares),
+            *later,
+        ]
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         first, *later = self.classes(point)
-        if any(most for _, most, _ in later):
+        if any(bounds.most for bounds in later):
             return super()._unscaled_estimate(counts, trials, point)
-        return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first[1])
+        return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first.most)

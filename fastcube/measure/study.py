@@ -1,4 +1,4 @@
-"""Studies: axes, grids, a kernel that runs trials at a point, its tally, and statistics computed from the tally.
+"""Studies: a measurement with its code, which runs trials at a point, and its grids.
 
 A *point* is a mapping of axis names to values, in the order of the axes.  A trial is a pure function of
 (study, seed, point, trial index): :meth:`Study.key` hashes the first three into the kernel's random key.
@@ -7,37 +7,29 @@ A *point* is a mapping of axis names to values, in the order of the axes.  A tri
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import (
     ParameterError,
-    as_integer,
-    as_number,
     check_count,
-    check_flag,
-    check_integer,
     check_line,
-    check_range,
     command_line_text,
     is_many,
-    percentage_value,
     short_repr,
     suggest_name,
 )
-from ..kernels.tally.layout import Layout
 from ..networks.network import Network
 from ..pickling import PickledByName
-from .binned import Distribution
+from .axis import Axis
 from .choice import Choice
-from .names import FAULT_COLUMNS, check_names
-from .statistics import Number, Point, Statistic, Value
+from .measurement import Measure, point_text
+from .names import FAULT_COLUMNS
+from .statistics import Number, Point, Value
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -62,116 +54,6 @@ __all__ = [
 
 #: Version of the rules that turn (key, trial) into random numbers; part of every key and of a result's identity.
 GENERATOR = "philox4x32-10/1"
-
-#: The form of the names of axes, statistics and grids.
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-#: Prefix of the key in ``Measure.code`` that names the distribution of an installed study, if it is not fastcube's.
-DISTRIBUTION = "distribution:"
-
-#: Most axes: HDF5 arrays have at most 32 dimensions, and a distribution has one more than the axes.
-_MOST_AXES = 31
-
-#: Largest integer value of a point: kernels get values as float64, which is exact up to here.
-LARGEST_EXACT = 2**53
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One coordinate of a point.
-
-    Parameters
-    ----------
-    name, description : str
-        Short name (``n``) and description in words.
-    kind : type
-        ``int`` or ``float``.
-    low, high : int or float
-        Inclusive range.  For an int axis at most 2^53 in size, because kernels get float64 (ParameterError).
-    open_above : bool
-        Whether to exclude ``high``.
-    swept : bool
-        Whether one call of the kernel counts all points that differ only in this axis, from the same trials.  The axis is then
-        part of no random key.  Only the last axis of a study can be swept.  The kernel finds the other values after the
-        point in ``params``, and its tally has the slots of the layout once per value.
-    key_name : str
-        Name in the text of the random key, if it is not ``name``: a renamed axis keeps its trials.
-
-    Examples
-    --------
-    >>> fc.Axis("p", "failure rate", float, 0, 1, open_above=True).check(1)
-    Traceback (most recent call last):
-        ...
-    fastcube.errors.ParameterError: p must be in [0, 1), got 1
-    """
-
-    name: str
-    description: str = field(compare=False)
-    kind: type[int] | type[float]
-    low: Value
-    high: Value
-    open_above: bool = False
-    swept: bool = False
-    key_name: str = field(default="", compare=False)
-
-    @property
-    def keyed(self) -> bool:
-        """Whether the axis is part of the random keys."""
-        return not self.swept
-
-    def __post_init__(self) -> None:
-        if self.kind is not int and self.kind is not float:
-            raise ParameterError(
-                f"kind must be int or float for axis {short_repr(self.name)}, got {short_repr(self.kind)}"
-            )
-        for end in ("low", "high"):
-            number = as_number(getattr(self, end))
-            if number is None:
-                raise ParameterError(
-                    f"{end} must be a number for axis {short_repr(self.name)}, got {short_repr(getattr(self, end))}"
-                )
-            object.__setattr__(self, end, number)  # as a Python number, for JSON
-        if not self.low <= self.high:
-            raise ParameterError(
-                f"low must be at most high for axis {short_repr(self.name)}, got [{self.low}, {self.high}]"
-            )
-        check_line("name", self.name)
-        check_line("description", self.description)
-        check_line("key_name", self.key_name)
-        for flag in ("open_above", "swept"):
-            object.__setattr__(self, flag, check_flag(flag, getattr(self, flag)))
-        if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
-            raise ParameterError(
-                f"{self.name} must have a range within [-2^53, 2^53], beyond which float64 rounds integers, "
-                f"got [{self.low}, {self.high}]"
-            )
-
-    def check(self, value: object) -> Value:
-        """Return the value in the axis' type.  Raises ParameterError if it is out of range or of another type."""
-        whole = as_integer(value)
-        try:
-            if isinstance(value, (bool, np.bool_, bytes, bytearray)):
-                raise TypeError
-            given: Any = percentage_value(value) if self.kind is float else value
-            number = float(given) + 0.0 if whole is None else whole  # -0.0 is 0.0
-            if self.kind is int and number != int(number):
-                raise ValueError
-        except Exception:  # an object of the user's may raise anything
-            what = "an integer" if self.kind is int else "a number"
-            raise ParameterError(
-                f"{self.name} must be {what} in [{self.low}, {self.high}], got {command_line_text(value)}"
-            ) from None
-        exact: Value = int(number) if self.kind is int else number
-        check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
-        return exact if self.kind is int else float(exact)
-
-    def sort_key(self, value: Value) -> Value:
-        """Return the sort key of a value."""
-        return value
-
-    def parameter(self, value: Value) -> float:
-        """Return the number that a kernel gets for a value."""
-        return float(value)
 
 
 @dataclass(frozen=True)
@@ -240,7 +122,7 @@ class Notes:
 
     def select(self, names: Sequence[str]) -> Notes:
         """Return the notes on some of these statistics."""
-        return Notes(*(part for part in self.parts if not set(part[1]).isdisjoint(names)))
+        return Notes(*((notes, covered) for notes, covered in self.parts if not set(covered).isdisjoint(names)))
 
 
 @dataclass(frozen=True)
@@ -282,172 +164,6 @@ class Grid:
     def trials_of_points(self) -> dict[str, int]:
         """Return the default number of trials of each point, by its text as of :func:`point_text`."""
         return {point_text(p): self.trials(p) if callable(self.trials) else self.trials for p in self.points}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """The definition of a measurement, as needed to read results and as stored in every results file.
-
-    Raises ParameterError when it is made if parts do not fit together, as a statistic and a missing counter.
-
-    Parameters
-    ----------
-    name : str
-        The name on the command line; part of every random key.
-    title, source : str
-        One line each: the quantity measured, and the paper, section and figure it comes from.
-    revision : int
-        Raised whenever the same trial would count differently; part of a result's identity.
-    axes : tuple of Axis or Choice
-    tally : Layout
-        The counters and maxima that the kernel fills, as declared by the kernel's module.
-    statistics : tuple
-        The first is the default target, so it is not a Distribution.
-    code : dict
-        Fingerprint of a user's code, by file.  For a study that another package installs, its distribution and version.  Empty
-        for a study of fastcube.  Part of a result's identity.
-    """
-
-    name: str
-    title: str
-    source: str
-    revision: int
-    axes: tuple[Axis | Choice, ...]
-    tally: Layout
-    statistics: tuple[Statistic, ...]
-    code: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for what in ("name", "title", "source"):
-            check_line(what, getattr(self, what))
-        if not NAME.fullmatch(self.name):
-            raise ParameterError(
-                f"name of a study must be of letters, digits, - and _, at most 64, got {short_repr(self.name)}"
-            )
-        self._check_kinds("axes", (Axis, Choice))
-        self._check_kinds("statistics", Statistic)
-        if not isinstance(self.tally, Layout):
-            raise ParameterError(f"tally of {self.name} must be a Layout, got {short_repr(self.tally)}")
-        object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
-        self._check_names("axes", [a.name for a in self.axes])
-        if len(self.axes) > _MOST_AXES:
-            raise ParameterError(f"axes of {self.name} must be at most {_MOST_AXES}, got {len(self.axes)}")
-        if any(isinstance(a, Axis) and a.swept for a in self.axes[:-1]):
-            raise ParameterError(f"axes of {self.name} must not be swept, but for the last one")
-        self._check_names("statistics", [s.name for s in self.statistics])
-        if isinstance(self.statistics[0], Distribution):
-            raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
-        for statistic in self.statistics:
-            self._check_counters(statistic)
-        check_names(self.name, [axis.name for axis in self.axes], self.statistics)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}: {self.title}>"
-
-    @property
-    def distribution(self) -> str:
-        """The distribution of an installed study, or empty for a study of fastcube or of a user."""
-        return next((key.removeprefix(DISTRIBUTION) for key in self.code if key.startswith(DISTRIBUTION)), "")
-
-    def mark(self) -> str:
-        """Return a hash of revision and fingerprint, which distinguishes two studies of one name."""
-        return hashlib.sha256(repr((self.revision, sorted(self.code.items()))).encode()).hexdigest()[:16]
-
-    def _check_kinds(self, what: str, kind: type[Any] | tuple[type[Any], ...]) -> None:
-        given = getattr(self, what)
-        if not isinstance(given, (tuple, list)) or not all(isinstance(item, kind) for item in given):
-            kinds = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
-            raise ParameterError(f"{what} of {self.name} must be a tuple of {kinds}, got {short_repr(given)}")
-        object.__setattr__(self, what, tuple(given))
-
-    def _check_names(self, what: str, names: Sequence[str]) -> None:
-        if not names or len({short_repr(name) for name in names}) < len(names):
-            raise ParameterError(f"{what} of {self.name} must be one or more of different names, got {names}")
-        for name in names:
-            if not isinstance(name, str) or not NAME.fullmatch(name):
-                raise ParameterError(
-                    f"{what} of {self.name} must have names of letters, digits, - and _, got {short_repr(name)}"
-                )
-
-    def _check_counters(self, statistic: Statistic) -> None:
-        bins = {c.name: c.bins for c in self.tally.counters}
-        without_bins = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
-        least_bins = statistic.bins_needed()
-        for name in (*without_bins, *least_bins):
-            if name not in bins:
-                raise ParameterError(
-                    f"statistic {statistic.name} of {self.name} names a counter that is not in its "
-                    f"tally: {name}{suggest_name(name, bins)}"
-                )
-            if bool(bins[name]) != (name in least_bins):
-                raise ParameterError(
-                    f"statistic {statistic.name} of {self.name} needs a counter "
-                    f"{'with' if name in least_bins else 'without'} bins, got {name}"
-                )
-            if bins[name] < least_bins.get(name, 0):
-                raise ParameterError(
-                    f"statistic {statistic.name} of {self.name} needs {least_bins[name]} bins, got {bins[name]} of {name}"
-                )
-
-    def point(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """Return a point's values, checked and in the order of the axes.  Raises ParameterError."""
-        if not isinstance(values, Mapping):
-            raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
-        names = {axis.name for axis in self.axes}
-        for name in values:
-            if name not in names:
-                self.axis(name)  # raises
-        for axis in self.axes:
-            if axis.name not in values:
-                raise ParameterError(
-                    f"{axis.name} is missing: a point of {self.name} is {point_text({a.name: '...' for a in self.axes})}"
-                )
-        return {axis.name: axis.check(values[axis.name]) for axis in self.axes}
-
-    def order(self, key: Sequence[Value]) -> tuple[Any, ...]:
-        """Return the sort key of a point's values: numbers by size, names in the order of their axis."""
-        return tuple(axis.sort_key(value) for axis, value in zip(self.axes, key, strict=True))
-
-    def parameters(self, point: Point, swept: Sequence[Value] = ()) -> NDArray[np.float64]:
-        """Return a point as kernels get it, followed by the other values of its swept axis."""
-        return np.array([*(axis.parameter(point[axis.name]) for axis in self.axes), *swept], np.float64)
-
-    @property
-    def swept_axis(self) -> Axis | None:
-        """The axis whose values one call of the kernel counts together, or None."""
-        last = self.axes[-1]
-        return last if isinstance(last, Axis) and last.swept else None
-
-    def curve_key(self, point: Point) -> tuple[Value, ...]:
-        """Return the values that all points counted by one call of the kernel share: all but the value of a swept axis."""
-        values = tuple(point.values())
-        return values[:-1] if self.swept_axis else values
-
-    def axis(self, name: str) -> Axis | Choice:
-        """Return the axis ``name``.  Raises ParameterError if there is none."""
-        names = [axis.name for axis in self.axes]
-        if not isinstance(name, str) or name not in names:
-            raise ParameterError(
-                f"{command_line_text(name)} is not an axis of {self.name}, "
-                f"which has {', '.join(names)}{suggest_name(name, names)}"
-            )
-        return self.axes[names.index(name)]
-
-    def statistic(self, name: str) -> Statistic:
-        """Return the statistic ``name``.  Raises ParameterError if there is none."""
-        for statistic in self.statistics:
-            if isinstance(name, str) and statistic.name == name:
-                return statistic
-        names = [s.name for s in self.statistics]
-        reported = suggest_name(name, names) or f", which has {', '.join(names)}"  # a long list: routing has 28
-        raise ParameterError(f"{command_line_text(name)} is not a statistic of {self.name}{reported}")
-
-    def target(self, name: str | None = None) -> Number:
-        """Return the target statistic: the one called ``name``, or the first.  Raises ParameterError."""
-        statistic = self.statistics[0] if name is None else self.statistic(name)
-        if not isinstance(statistic, Number):
-            raise ParameterError(f"target must be a statistic with one number, got the distribution {name}")
-        return statistic
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -523,15 +239,15 @@ class Study(PickledByName, Measure):
 
     @property
     def has_verify(self) -> bool:
-        """Whether the study has a ``verify`` function."""
-        return self.verify is not type(self).verify
+        """Whether the study has a ``verify`` function of its own."""
+        return self.verify is not type(self).verify  # the class attribute is the default
 
     def grid(self, name: str | None = None) -> Grid:
         """Return the grid ``name``, by default the first.  Raises ParameterError if there is none."""
         for grid in self.grids:
             if name is None or (isinstance(name, str) and name == grid.name):
                 return grid
-        names = [g.name for g in self.grids]
+        names = [grid.name for grid in self.grids]
         raise ParameterError(
             f"grid must be one of {', '.join(names)} for {self.name}, got {command_line_text(name)}{suggest_name(name, names)}"
         )
@@ -540,7 +256,7 @@ class Study(PickledByName, Measure):
         """Return the grid that results were run for, if this study has it, else the first."""
         if not hasattr(results, "grid"):
             raise ParameterError(f"results must be Results, got {short_repr(results)}")
-        return next((g for g in self.grids if g.name == results.grid), self.grids[0])
+        return next((grid for grid in self.grids if grid.name == results.grid), self.grids[0])
 
     def key(self, seed: int, point: Mapping[str, object]) -> int:
         """Return the 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
@@ -557,7 +273,10 @@ class Study(PickledByName, Measure):
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
 
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
-        """Run trials ``first .. first + trials - 1`` at a point in this process, without a file, and return their tally."""
+        """Run trials ``first .. first + trials - 1`` at a point in this process, without a file, and return their tally.
+
+        Raises ParameterError.
+        """
         checked = self.point(point)
         first = check_count("first", first, 0, 2**60)
         trials = check_count("trials", trials, 0, 2**60 - first)
@@ -579,11 +298,6 @@ class Study(PickledByName, Measure):
         tally = self.enumeration(checked)
         numbers = (s for s in self.statistics if isinstance(s, Number))
         return {s.name: s.exact(tally.counts, tally.trials, checked) for s in numbers}
-
-
-def point_text(point: Mapping[str, object]) -> str:
-    """Return a point as the user writes it: ``n=10,f=5``, with floats by repr."""
-    return ",".join(f"{name}={value}" for name, value in point.items())
 
 
 def join_limited(items: Iterable[str], most: int = 40) -> str:

@@ -23,8 +23,8 @@ from .failure_domains import (
     BUILT_IN,
     DIGIT_BITS,
     OwnDomains,
-    Setting,
-    board_bits,
+    UserParts,
+    count_board_bits,
     count_domains,
     find_point_family,
     format_domain,
@@ -67,9 +67,9 @@ def make_domain_points(
     ]
 
 
-def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
-    networks = (*NETWORK.names, *([setting.family.name] if setting.family else []))
-    domains = (*DOMAINS, *([setting.domain.name] if setting.domain else []))
+def _make_axes(parts: UserParts) -> tuple[Axis | Choice, ...]:
+    networks = (*NETWORK.names, *([parts.family.name] if parts.family else []))
+    domains = (*DOMAINS, *([parts.domain.name] if parts.domain else []))
     return (
         Choice("network", NETWORK.description, networks, keyed=False),
         *SURVIVAL_AXES[1:3],
@@ -78,30 +78,30 @@ def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
     )
 
 
-def _check_point(point: Point, setting: Setting = BUILT_IN) -> None:
+def _check_point(point: Point, parts: UserParts = BUILT_IN) -> None:
     """Raise ParameterError for a size or domain that the network does not have, or too many failures."""
-    check_point({**point, "links": 0}, setting.family)
+    check_point({**point, "links": 0}, parts.family)
     domain, name, n = str(point["domain"]), str(point["network"]), int(point["n"])
     if domain == "switch" and name not in DIGIT_BITS:
         raise ParameterError(f"network must be one of {', '.join(DIGIT_BITS)} for domain=switch, got {name}")
     if domain in BOARDS:
-        check_range("n", n, board_bits(domain), MOST_DIMENSIONS, f"for domain={domain}")
-    most = count_domains(point, setting)
+        check_range("n", n, count_board_bits(domain), MOST_DIMENSIONS, f"for domain={domain}")
+    most = count_domains(point, parts)
     check_range("domains", point["domains"], 0, most, f"for {domain} of {name} at n={n}")
 
 
 # ---------------------------------------------------------------- trials
 
 
-def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Sample:
+def _sample_trial(point: Point, key: int, trial: int, parts: UserParts = BUILT_IN) -> Sample:
     """Return a trial's network with all failed nodes and links, s and t, and the numbers of the failed domains."""
     from ..kernels.survival import replay
 
     n, f = int(point["n"]), int(point["f"])
-    failed = replay.sample_domains(key, trial, count_domains(point, setting), int(point["domains"])).tolist()
-    members = [list_members(point, g, setting) for g in failed]
+    failed = replay.sample_domains(key, trial, count_domains(point, parts), int(point["domains"])).tolist()
+    members = [list_members(point, g, parts) for g in failed]
     boards, rows = ([], members) if is_switch(point) else (members, [])
-    single = replay.sample_survival(key, trial, n, f, 0, find_point_family(point, setting).table(n))[0]
+    single = replay.sample_survival(key, trial, n, f, 0, find_point_family(point, parts).table(n))[0]
     nodes = {*single.tolist(), *itertools.chain(*boards)}
     links = [pair for row in rows for pair in itertools.combinations(row, 2)]
     s = t = -1
@@ -109,23 +109,23 @@ def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_I
         alive = np.ones(2**n, np.bool_)
         alive[list(nodes)] = False
         s, t = replay.sample_pair(key, trial, n, f, alive).tolist()
-    net = network(find_point_family(point, setting), n, nodes, links)
+    net = network(find_point_family(point, parts), n, nodes, links)
     return Sample(net, {"s": s, "t": t, "failed_domains": failed})
 
 
-def _explain_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Explanation:
+def _explain_trial(point: Point, key: int, trial: int, parts: UserParts = BUILT_IN) -> Explanation:
     """Return the trial with its failed domains, and the trial of ``survival`` with as many failed nodes."""
     from ..kernels.survival import replay
 
-    drawn = _sample_trial(point, key, trial, setting)
+    drawn = _sample_trial(point, key, trial, parts)
     net, others = drawn.network, dict(drawn.others)
-    family, n, failed = find_point_family(point, setting), int(point["n"]), sorted(net.faulty_nodes)
+    family, n, failed = find_point_family(point, parts), int(point["n"]), sorted(net.faulty_nodes)
     nodes, _, ends = replay.sample_survival(key, trial, n, len(failed), 0, family.table(n))
     single, pair = network(family, n, nodes), dict(zip("st", ends.tolist() or (-1, -1), strict=True))
     found, there = summarize_network(net, others), summarize_network(single, pair)
     data = {"faulty_nodes": failed, "faulty_links": sorted(map(list, net.faulty_links)), **others, **found}
-    domains = [list_members(point, g, setting) for g in others["failed_domains"]]
-    lines = [f"  {len(domains)} failed of {count_domains(point, setting)} domains, {len(failed)} failed nodes"]
+    domains = [list_members(point, g, parts) for g in others["failed_domains"]]
+    lines = [f"  {len(domains)} failed of {count_domains(point, parts)} domains, {len(failed)} failed nodes"]
     lines += [f"  failed {point['domain']} {format_domain(members, n)}" for members in domains[:_MOST_SHOWN]]
     alone = replay.sample_survival(key, trial, n, int(point["f"]), 0, family.table(n))[0]
     lines += [f"  faulty {net.label(v)}" for v in sorted(alone.tolist())[:_MOST_SHOWN]]
@@ -134,13 +134,13 @@ def _explain_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_
     return Explanation("\n".join(lines), {**data, "single": {"faulty_nodes": sorted(nodes.tolist()), **pair, **there}})
 
 
-def _choose_kernel(point: Point, setting: Setting) -> Kernel:
-    own_network = setting.family is not None and str(point["network"]) == setting.family.name
-    own_domain = setting.domain is not None and str(point["domain"]) == setting.domain.name
+def _choose_kernel(point: Point, parts: UserParts) -> Kernel:
+    own_network = parts.family is not None and str(point["network"]) == parts.family.name
+    own_domain = parts.domain is not None and str(point["domain"]) == parts.domain.name
     if not own_network and not own_domain:
         return SURVIVAL_DOMAINS.kernel(*point.values())
-    _, step, slots = check_own_family(setting.family) if own_network else (None, None, None)
-    return user_domains_kernel(step, slots, setting.domain.function if setting.domain and own_domain else None)
+    _, step, slots = check_own_family(parts.family) if own_network else (None, None, None)
+    return user_domains_kernel(step, slots, parts.domain.function if parts.domain and own_domain else None)
 
 
 def _describe_costs(results: Any) -> list[str]:
@@ -184,7 +184,7 @@ _STATISTICS = (
 
 
 def make_domains_study(
-    name: str, title: str, grids: tuple[Grid, ...], setting: Setting = BUILT_IN, **others: Any
+    name: str, title: str, grids: tuple[Grid, ...], parts: UserParts = BUILT_IN, **others: Any
 ) -> Study:
     """Return ``survival-domains``, or the study of a user's own network or domains."""
     return Study(
@@ -192,14 +192,14 @@ def make_domains_study(
         title=title,
         source="docs/readings/networks.md, N13",
         revision=1,
-        axes=_make_axes(setting),
+        axes=_make_axes(parts),
         tally=TALLY,
         statistics=_STATISTICS,
-        kernel=functools.partial(_choose_kernel, setting=setting),
+        kernel=functools.partial(_choose_kernel, parts=parts),
         grids=grids,
-        check=functools.partial(_check_point, setting=setting),
-        explain=functools.partial(_explain_trial, setting=setting),
-        sample=functools.partial(_sample_trial, setting=setting),
+        check=functools.partial(_check_point, parts=parts),
+        explain=functools.partial(_explain_trial, parts=parts),
+        sample=functools.partial(_sample_trial, parts=parts),
         figure=_plot_domains,
         notes=_describe_costs,
         keyed=KEY_SOURCE,
@@ -265,16 +265,16 @@ def survival_study(family: Family | str, domain: Callable[[int, int], int] | str
     chosen = find_family(family, "family")
     named = isinstance(domain, str) and domain in BOARDS
     own = None if named else _check_own_domain(domain)
-    setting = Setting(None if chosen.own is None else chosen, own)
+    parts = UserParts(None if chosen.own is None else chosen, own)
     n = choose_grid_size(chosen, 3)
     name = str(domain) if own is None else own.name
-    whole = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
+    whole = count_domains(make_domain_points([chosen.name], n, name, [0])[0], parts)
     numbers = sorted({whole * i // 8 for i in range(1, 5)} - {0}) or [1]
     functions = [*(check_own_family(chosen)[1:] if chosen.own else ()), *([own.function] if own else [])]
     return make_domains_study(
         f"survival-{chosen.name}-{name}",
         f"Connectivity of {chosen.title} when domains ({name}) fail as one",
         (Grid("domains", make_domain_points([chosen.name], n, name, numbers), 100_000),),
-        setting,
+        parts,
         code=hash_functions(*functions),
     )

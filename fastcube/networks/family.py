@@ -1,4 +1,4 @@
-"""The cube family: networks on n-bit labels by name, users' own networks, and ``network``, which makes one.
+"""The cube family: kinds of networks on n-bit labels, by name, and ``network``, which makes one with faults.
 
 A network is a function ``step(v, d, n)``: the other end of slot d of node v, or v itself if slot d has no link there (N1 and
 N2 of ``docs/readings/networks.md``).  This module has the properties of each network; ``kernels/cube/steps.py`` has the steps.
@@ -7,7 +7,6 @@ N2 of ``docs/readings/networks.md``).  This module has the properties of each ne
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,17 +17,15 @@ from numpy.typing import NDArray
 from ..errors import (
     ParameterError,
     check_integer,
-    check_line,
     command_line_text,
-    short_repr,
     suggest_name,
-    wrap_study_errors,
 )
 from ..kernels.cube.slots import SLOTS, slots_of
 from ..pickling import PickledByName
 from .faults import Labels
 from .hypercube import Hypercube
-from .network import BitNetwork, Link, label_text
+from .network import BitNetwork, Link
+from .user_step import Step, UserStep
 
 #: Largest n at which a user's network is checked on all nodes when it is made.
 LARGEST_CHECKED = 10
@@ -37,7 +34,8 @@ LARGEST_CHECKED = 10
 LARGEST_TABLED = 20
 
 
-def _is_any_size(_: int) -> bool:
+def is_any_size(_: int) -> bool:
+    """Whether there is a network on 2^n nodes, for one that exists at every n."""
     return True
 
 
@@ -74,12 +72,12 @@ class Family(PickledByName):
     title: str
     source: str
     slots: Callable[[int], int]
-    sizes: Callable[[int], bool] = _is_any_size
+    sizes: Callable[[int], bool] = is_any_size
     flips_bits: bool = False
     contains_hypercube: bool = False
     most_links: Callable[[int], int] | None = field(default=None, repr=False)
     count_links: Callable[[int], int] | None = field(default=None, repr=False)
-    own: Callable[[int, int, int], int] | None = field(default=None, repr=False)
+    own: Step | None = field(default=None, repr=False)
 
     def _maker(self) -> tuple[str, str, tuple[Any, ...]] | None:
         return (__name__, "find_family", (self.name,)) if self.own is None else None
@@ -149,25 +147,28 @@ class Family(PickledByName):
         return 0 if self.own is not None else list(SLOTS).index(self.name)
 
     @functools.cached_property
-    def step(self) -> Callable[[int, int, int], int]:
+    def step(self) -> Step:
         """The function ``step(v, d, n)``: in plain Python, or for a user's network as it is compiled for all counts."""
         from ..kernels.cube.steps import STEPS
 
         if self.own is not None:
-            return lambda v, d, n: int(_apply_compiled(self, [v], [d], n)[0])
+            return lambda v, d, n: int(user_step_of(self).apply([v], [d], n)[0])
         step = STEPS[self.index]
-        plain: Callable[[int, int, int], int] = getattr(step, "py_func", step)
-        return plain
+        python_step: Step = getattr(step, "py_func", step)
+        return python_step
 
     def check_size(self, n: object, most: int = 62) -> int:
-        """Return n as an int.  Raises ParameterError unless there is such a network on 2^n nodes."""
+        """Return n as an int.  Raises ParameterError unless there is such a network on 2^n nodes.
+
+        A user's network at 10 < n <= 20 is checked at the first call, in which all its slots must be matchings.
+        """
         size = check_integer("n", n, 1, most, f"for {self.name}")
         if not self.sizes(size):
             known_sizes = [k for k in range(1, 63) if self.sizes(k)]
             listed = ", ".join(map(str, known_sizes[:4])) + (", ..." if len(known_sizes) > 4 else "")
             raise ParameterError(f"n must be one of {listed} for {self.name}, got {size}")
         if self.own is not None and LARGEST_CHECKED < size <= LARGEST_TABLED:
-            _check_table(self, size)
+            _check_user_size(self, size)
         return size
 
     def table(self, n: int) -> NDArray[np.int32]:
@@ -175,52 +176,36 @@ class Family(PickledByName):
         return _table(self, check_integer("n", n, 1, LARGEST_TABLED, f"to hold all nodes of {self.name} at once"))
 
 
+@functools.cache
+def user_step_of(family: Family) -> UserStep:
+    """Return the compiled step of a user's network."""
+    assert family.own is not None
+    return UserStep(family.name, family.own)
+
+
 @functools.lru_cache(maxsize=8)
 def _table(family: Family, n: int) -> NDArray[np.int32]:
-    """Return ``family.table(n)``; a slot of a user's network that is no matching at a node counts as without a link there."""
+    """Return ``family.table(n)``; if a user's slot does not lead back to a node, it counts as without a link there."""
     from ..kernels.cube.tables import TABLE
 
-    if family.own is None:
-        named: NDArray[np.int32] = TABLE(family.index, n, family.slots(n))
-        return named
-    out = np.empty((1 << n, family.slots(n)), np.int32)
-    for d, (v, w, back) in enumerate(_iter_slots(family, n)):
-        out[:, d] = np.where(back == v, w, v)
-    return out
+    if family.own is not None:
+        return user_step_of(family).make_table(family.slots(n), n)
+    table: NDArray[np.int32] = TABLE(family.index, n, family.slots(n))
+    return table
 
 
-def _iter_slots(family: Family, n: int) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """Yield for each slot of a user's network all nodes, their other ends, and the other ends of these (-1 if not of a node)."""
-    nodes = np.arange(1 << n)
-    for d in range(family.slots(n)):
-        slots = np.full(1 << n, d)
-        ends = _apply_compiled(family, nodes, slots, n)
-        is_node = (ends >= 0) & (ends < 1 << n)
-        back = _apply_compiled(family, np.where(is_node, ends, nodes), slots, n)
-        yield nodes, ends, np.where(is_node, back, -1)
-
-
-def _apply_compiled(family: Family, nodes: Any, slots: Any, n: int) -> NDArray[np.int64]:
-    """Return the other ends of slots of nodes by a user's compiled step.  Raises StudyError if it cannot be compiled."""
-    with wrap_study_errors(f"step of {family.name}"):
-        ends: NDArray[np.int64] = _user_kernel(family)(
-            np.ascontiguousarray(nodes, np.int64), np.ascontiguousarray(slots, np.int64), n
-        )
-    return ends
-
-
-@functools.cache
-def _user_kernel(family: Family) -> Any:
-    """Return the compiled loop over a user's step."""
-    from ..kernels.cube.tables import user_step_kernel
-
-    return user_step_kernel(family.own)
+@functools.lru_cache(maxsize=64)
+def _check_user_size(family: Family, n: int) -> None:
+    """Raise ParameterError unless a user's slots are matchings, at a size that was not checked when the family was made."""
+    slot_count = check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
+    user_step_of(family).check_matchings(slot_count, n)
 
 
 def _make_family(
-    name: str, title: str, source: str, sizes: Callable[[int], bool] = _is_any_size, **others: Any
+    name: str, title: str, source: str, sizes: Callable[[int], bool] = is_any_size, **fields: Any
 ) -> Family:
-    return Family(name, title, source, functools.partial(slots_of, name), sizes, **others)
+    """Return a built-in network, whose number of slots its kernels know."""
+    return Family(name, title, source, functools.partial(slots_of, name), sizes, **fields)
 
 
 #: The papers that proposed HyperX.
@@ -283,137 +268,6 @@ def find_family(name: object, what: str = "network") -> Family:
     return known[name]
 
 
-def custom_network(
-    name: str,
-    title: str,
-    *,
-    step: Callable[[int, int, int], int],
-    slots: Callable[[int], int],
-    sizes: Callable[[int], bool] | None = None,
-) -> Family:
-    """Return a network of your own.
-
-    Parameters
-    ----------
-    name : str
-        At most 64 of the characters a-z, 0-9 and -, different from the names of built-in networks.
-    title : str
-        One line.
-    step : callable
-        ``step(v, d, n)`` returns the node at the other end of slot d of node v, or v if slot d has no link there; ints in
-        [0, 2^n - 1].  It is a ``@fc.blocks.block``, or plain Python that Numba can compile.
-    slots, sizes : callable
-        Number of slots at n, at most 62; and whether there is such a network on 2^n nodes, by default always.
-
-    Raises
-    ------
-    ParameterError
-        If the rules for slots (N1) are violated at a size up to n = 10: every slot is a matching, no two slots connect the
-        same nodes, every slot has a link, and without faults all nodes are connected.  The message names two nodes.
-
-    Examples
-    --------
-    >>> @fc.blocks.block
-    ... def step(v, d, n):
-    ...     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
-    >>> mine = fc.custom_network(
-    ...     "mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2
-    ... )
-    >>> fc.diameter(fc.network(mine, 4))  # half the diameter of Q_4
-    2
-    """
-    if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
-        raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {short_repr(name)}")
-    if name in network_families():
-        raise ParameterError(f"name must not be a built-in network's, got {name}")
-    sizes = _is_any_size if sizes is None else sizes
-    for what, given in (("step", step), ("slots", slots), ("sizes", sizes)):
-        if not callable(given):
-            raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
-    plain = getattr(step, "py_func", step)
-    with wrap_study_errors(f"sizes of {name}"):
-        checked_sizes = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
-    if not checked_sizes:
-        raise ParameterError(
-            f"sizes of {name} must hold for some n in [1, {LARGEST_CHECKED}], on which its step is checked"
-        )
-    family = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
-    for n in checked_sizes:
-        with wrap_study_errors(f"slots of {name}"):
-            slot_count = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
-        rows = [[_apply_step(name, plain, v, d, n) for d in range(slot_count)] for v in range(2**n)]
-        _check_step(name, rows, n)
-        _check_compiled(family, rows, n)
-    return family
-
-
-def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
-    """Raise ParameterError unless the compiled step, which counts, gives the rows that the step gave in plain Python."""
-    nodes, slots = np.indices((len(rows), len(rows[0]))).reshape(2, -1)
-    compiled, plain = _apply_compiled(family, nodes, slots, n), np.array(rows, np.int64).ravel()
-    if (differ := np.flatnonzero(compiled != plain)).size:
-        at = differ[0]
-        raise ParameterError(
-            f"step of {family.name} must be the same when it is compiled, where integers have 64 bits and wrap, but "
-            f"at n={n} slot {slots[at]} of {label_text(int(nodes[at]), n)} leads to "
-            f"{label_text(int(plain[at]), n)} in Python and to {compiled[at]} compiled"
-        )
-
-
-def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
-    """Return the result of a user's step in plain Python.  Raises ParameterError unless it is a node."""
-    with wrap_study_errors(f"step of {name}"):
-        w = step(v, d, n)
-    try:
-        return check_integer("step", w, 0, 2**n - 1, f"for {name} at n={n}")
-    except ParameterError as error:
-        raise ParameterError(f"{error} from node {label_text(v, n)} in slot {d}") from None
-
-
-def _check_step(name: str, rows: list[list[int]], n: int) -> None:
-    """Raise ParameterError, with two nodes, if the rules for slots (N1) are violated."""
-
-    def raise_error(what: str) -> None:
-        raise ParameterError(f"step of {name} must join all nodes by slots that are matchings, but at n={n} {what}")
-
-    def format_node(v: int) -> str:
-        return label_text(v, n)
-
-    for v, row in enumerate(rows):
-        for d, w in enumerate(row):
-            if rows[w][d] != v:
-                raise_error(
-                    f"slot {d} leads from {format_node(v)} to {format_node(w)} and from there to {format_node(rows[w][d])}"
-                )
-            if w != v and row.index(w) < d:
-                raise_error(f"slots {row.index(w)} and {d} both join {format_node(v)} and {format_node(w)}")
-    for d in range(len(rows[0])):
-        if all(row[d] == v for v, row in enumerate(rows)):
-            raise_error(
-                f"slot {d} joins no two nodes, neither {format_node(0)} nor {format_node(len(rows) - 1)} to any"
-            )
-    seen, waiting = {0}, [0]
-    while waiting:
-        waiting += (new := set(rows[waiting.pop()]) - seen)
-        seen |= new
-    if len(seen) < len(rows):
-        raise_error(f"no path leads from {format_node(0)} to {format_node(min(set(range(len(rows))) - seen))}")
-
-
-@functools.lru_cache(maxsize=64)
-def _check_table(family: Family, n: int) -> None:
-    """Check that slots are matchings, at a size that was not checked when the family was made."""
-    check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
-    for d, (v, w, back) in enumerate(_iter_slots(family, n)):
-        if (bad := np.flatnonzero(back != v)).size:
-            at = bad[0]
-            there = f"from there to {back[at]}" if back[at] >= 0 else f"labels end at {(1 << n) - 1}"
-            raise ParameterError(
-                f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
-                f"from {v[at]} to {w[at]} and {there}"
-            )
-
-
 class CubeNetwork(BitNetwork):
     """A network of the cube family with faults, made by ``network``.
 
@@ -424,7 +278,8 @@ class CubeNetwork(BitNetwork):
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
-        self._distances: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
+        # the node of the last query of distances, and the distances from it
+        self._distances: tuple[int, Any] = (-1, None)
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
 
     @property
@@ -438,7 +293,8 @@ class CubeNetwork(BitNetwork):
         d = check_integer("d", d, 0, self.family.slots(self._size) - 1, f"for {self.family.name} at n={self._size}")
         return int(self.family.step(v, d, self._size))
 
-    def _links(self, v: int) -> Iterator[int]:
+    def _iter_ends(self, v: int) -> Iterator[int]:
+        """Yield the other ends of a node's links, by slot."""
         for d in range(self.family.slots(self._size)):
             w = int(self.family.step(v, d, self._size))
             if w != v:
@@ -446,12 +302,12 @@ class CubeNetwork(BitNetwork):
 
     def neighbours(self, label: int) -> tuple[int, ...]:
         """Return the neighbours of a node, faulty or not, by slot."""
-        return tuple(self._links(self.check_node("label", label)))
+        return tuple(self._iter_ends(self.check_node("label", label)))
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two nodes are connected by a link, faulty or not."""
         u, v = self._check_pair(u, v)
-        return v in self._links(u)
+        return v in self._iter_ends(u)
 
     def intact_distance(self, u: int, v: int) -> int:
         """Return the length of a shortest path without faults; n <= 20."""

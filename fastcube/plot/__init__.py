@@ -13,8 +13,9 @@ A study's ``figure(results, sheet)`` says what to plot.  This package decides ev
         sheet.title("Title of the whole figure")
 
 Further methods: ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published
-values, ``panel.curve`` for other curves, ``panel.limits(bottom=0)``, and ``panel.shares`` for a distribution.  ``panel.scale`` is
-"linear" or "log"; by default it is logarithmic if the data span two decades.  ``panel.axes`` are the matplotlib axes.
+values, ``panel.curve`` for other curves, ``panel.limits(bottom=0)``, and ``panel.distribution`` for a distribution.
+``panel.scale`` is "linear" or "log"; by default it is logarithmic if the data span two decades.  ``panel.axes`` are the
+matplotlib axes.
 On a logarithmic scale a point without events is a bar at its 95% upper limit with an arrow pointing down.  Labels
 and titles are written as in tables (``Q_n``, ``2^n``, ``floor(n/2)``, ``<=``) and typeset as mathematics, single letters in
 italics.  By default the axes have the study's descriptions of axis and statistic.
@@ -178,7 +179,7 @@ def _select_points(results: Results) -> Sequence[Point]:
 
 def default_figure(results: Results, sheet: Sheet) -> None:
     """Plot the plain figure: the statistics in the study's table, and its distributions."""
-    from .panel import held_values
+    from .line_points import held_values
     from .text import key_text
 
     first, *rest = results.study.statistics

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..measure.estimate import Estimate
 from . import placing
+from .lines import Line, Statement, has_no_events, is_drawable, is_limit, is_zero
 from .markers import dashed_bar, limit_marker, marker_step
-from .panel import Line, Statement, has_no_events, is_drawable, is_limit, is_zero
 from .style import GREY, SMALLEST
 from .text import mathtext, wrap_mathtext
 

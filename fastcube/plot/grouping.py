@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from ..networks.family import network_families
-from .panel import Line, Panel, is_drawable
+from .lines import Line, is_drawable
+from .panel import Panel
 from .style import COLOURS, line_style
 from .text import fill_lines
 

@@ -1,4 +1,4 @@
-"""One pair of axes of a figure: lines with their intervals, statements of a paper, and closed forms.
+"""One pair of axes of a figure, as its author fills it: lines with their intervals, statements of a paper, closed forms.
 
 A panel collects measured lines and statements.  Then the sheet chooses the scale and the limits (``placing``), and ``drawing``
 draws them.  Curves that are not measured are drawn at once (``curve``), because they need no scale.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..measure.estimate import Estimate, OrderEstimate
-from ..measure.study import Measure, Point
+from ..measure.estimate import Estimate
+from ..measure.study import Point
+from .line_points import PointFilter, choose_axes, full_label, group_points, is_selected
+from .lines import Line, Statement, has_no_events, is_drawable, is_known_zero, is_limit, scale_estimate
 from .markers import dashed_bar, marker_step
 from .style import GREY, line_style
 from .text import axis_text, key_text, mathtext
@@ -20,118 +22,12 @@ from .text import axis_text, key_text, mathtext
 if TYPE_CHECKING:
     from ..results.results import Results
 
-#: A selection of points: by values of axes, or by a function that returns whether to plot a point; None for all points.
-PointFilter = Mapping[str, object] | Callable[[Point], bool] | None
 
-#: The marker at a value covers a lower limit above this fraction of the value.
-_COVERED = 0.8
+class Legend(NamedTuple):
+    """The entries of a panel's legend: handles of matplotlib by label."""
 
-
-@dataclass
-class Line:
-    """One line: its name in the legend, the x values of its points, their estimates, and its look.
-
-    ``table_label`` is the line's name in tables if it has no entry in the legend.
-    """
-
-    label: str | None
-    x: list[float]
-    estimates: list[Estimate]
-    points: list[Point | None]
-    look: dict[str, Any]
-    joined: bool = True
-    table_label: str = ""
-    shift: float = 0.0  # to the right, in points
-    entry: str | None = None  # shared entry of several lines in the legend
-
-    @property
-    def plot_style(self) -> dict[str, Any]:
-        """Keyword arguments of matplotlib for the line."""
-        return self.look if self.joined else self.look | {"linestyle": "none"}
-
-
-@dataclass
-class Statement:
-    """A statement of a paper: a level, or a level for each x, over the points to which it applies."""
-
-    x: list[float]
-    y: list[float]
-    text: str
-    where: Callable[[Point], bool]  # whether it applies to a point
-
-
-def has_no_events(e: Estimate) -> bool:
-    """Whether no trial had the event, so that only an upper limit is known."""
-    return e.value == 0 and e.low == 0 and e.high > 0 and not isinstance(e, OrderEstimate)
-
-
-def is_limit(e: Estimate) -> bool:
-    """Whether only a limit is known: an upper limit if no trial had the event, a lower limit if all trials had it.
-
-    A lower limit that the marker at the value would cover does not count.  A quantile is always known.
-    """
-    return has_no_events(e) or (not isinstance(e, OrderEstimate) and e.value == e.high and e.low < _COVERED * e.value)
-
-
-def is_zero(e: Estimate) -> bool:
-    """Whether the value is known to be 0."""
-    return e.value == e.high == 0
-
-
-def is_drawable(e: Estimate, log: bool) -> bool:
-    """Whether the value is plotted as a point; on a logarithmic scale not if it is 0 or only a limit is known."""
-    return not math.isnan(e.value) and not (log and (e.value <= 0 or is_limit(e)))
-
-
-def _matches(point: Point, at: PointFilter) -> bool:
-    if at is None:
-        return True
-    if callable(at):
-        return bool(at(point))
-    return all(point[name] == value for name, value in at.items())
-
-
-def held_values(points: Sequence[Point], names: Iterable[str]) -> dict[str, Any]:
-    """Return the values of those axes that have the same value at all points."""
-    return {name: points[0][name] for name in names if len({point[name] for point in points}) == 1}
-
-
-def full_label(
-    results: Results, points: Sequence[Point], statistic: str, x: str, keys: Sequence[str], key: Mapping[str, Any]
-) -> str:
-    """Return a label that distinguishes a line from lines of other results: study, statistic, and all axes but ``x``."""
-    held = held_values(points, [a.name for a in results.study.axes if a.name not in (x, *keys)])
-    return ", ".join(filter(None, (f"{results.study.name} {statistic}", key_text(dict(key) | held))))
-
-
-def group_points(
-    study: Measure, points: Iterable[Point], names: Sequence[str]
-) -> list[tuple[dict[str, Any], list[Point]]]:
-    """Group the points by their values on these axes, in the order of the axes."""
-    found: dict[tuple[Any, ...], list[Point]] = {}
-    for point in points:
-        found.setdefault(tuple(point[name] for name in names), []).append(point)
-    sort_keys = [study.axis(name).sort_key for name in names]
-    keys = sorted(found, key=lambda key: [sort_key(value) for sort_key, value in zip(sort_keys, key, strict=True)])
-    return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
-
-
-def _choose_axes(
-    study: Measure, points: Sequence[Point], x: str | None, by: str | None, keys: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Return the axis along x and the axes whose values distinguish lines; the arguments are those of ``Panel.lines``."""
-    names = [axis.name for axis in study.axes]
-    count = {name: len({point[name] for point in points}) for name in names}
-    text_axes = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
-    x = x or max((name for name in names if name not in text_axes), key=lambda name: count[name])
-    if by is not None and count[x] <= 1 < count[by] and by not in text_axes:
-        x, by = by, x
-    keys = [*keys] or [name for name in names if name == by]
-    for name in names:  # an axis is added while two points of a line would have the same x
-        is_ambiguous = len({tuple(point[k] for k in (x, *keys)) for point in points}) < len(points)
-        if is_ambiguous and name not in (x, *keys) and count[name] > 1:
-            keys = [k for k in names if k in (name, *keys)]
-    return x, keys
+    lines: dict[str, Any]
+    others: dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -147,7 +43,7 @@ class Panel:
     measured_lines: list[Line] = field(default_factory=list)
     curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # x and y of what is not measured
     statements: list[Statement] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)  # other entries of the legend: label -> handle
+    other_entries: dict[str, Any] = field(default_factory=dict)  # of the legend, besides lines: label -> handle
     by: tuple[str, ...] = ()  # what the looks of the lines stand for; panels that are equal in this share a legend
     categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
     scale: str = "auto"  # "linear", "log", or "auto": the sheet chooses
@@ -185,14 +81,14 @@ class Panel:
         """
         study = results.study
         done = [point for point, tally in results if tally.trials]
-        chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
-        x, keys = _choose_axes(study, chosen, x, by, keys)
+        chosen = [point for point in done if is_selected(point, at) and study.statistic(statistic).defined(point)]
+        x, keys = choose_axes(study, chosen, x, by, keys)
         all_keys = [key for key, _ in group_points(study, done, keys)]
         before = self.lines_before
         for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: study.axis(x).sort_key(point[x]))
             found = [results.read(study.statistic(statistic), point)[0] for point in points]
-            estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
+            estimates = [scale_estimate(e.complement if failures else e, factor) for e in found]
             look = line_style(before + all_keys.index(key), before + len(all_keys))
             label = key_text(key) if self.owns_axes else full_label(results, chosen, statistic, x, keys, key)
             xs = [point[x] for point in points]
@@ -226,7 +122,7 @@ class Panel:
     def distribution(self, results: Results, statistic: str, at: PointFilter = None) -> None:
         """Add a distribution as a histogram of steps for each point of ``at``: fractions of trials up to the largest value."""
         study = results.study
-        points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
+        points = [p for p, t in results if t.trials and is_selected(p, at) and study.statistic(statistic).defined(p)]
         varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
         keys = varying or [a.name for a in study.axes]
         for i, point in enumerate(points):
@@ -285,7 +181,7 @@ class Panel:
 
         If the form depends on x alone, a single grey line stands for all of them, unless no two lines share an x.
         """
-        curves = []
+        curves = []  # pairs (x, y), and the look of the curve through them
         for line in self.measured_lines:
             pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
             if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
@@ -324,7 +220,7 @@ class Panel:
         """Add an entry to the legend, with a line of this look (arguments of matplotlib), unless it has one of this label."""
         from matplotlib.lines import Line2D
 
-        self.others.setdefault(label, Line2D([], [], **style))
+        self.other_entries.setdefault(label, Line2D([], [], **style))
 
     @property
     def has_something(self) -> bool:
@@ -334,8 +230,8 @@ class Panel:
         )
 
     @property
-    def legend(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Entries of the legend: lines with a point or an upper limit on the scale, and everything else.
+    def legend(self) -> Legend:
+        """Entries of the legend: lines with a point or a limit on the scale, and everything else.
 
         A line whose values are known to be 0 cannot be drawn on a logarithmic scale, so its entry says so.
         """
@@ -350,14 +246,15 @@ class Panel:
             for line in drawable
             if line.label is not None
         }
-        zero = [
-            line.label for line in self.measured_lines if line.label and line not in drawable and _is_known_zero(line)
-        ]
-        lines |= {mathtext(f"{label}: 0 at every point"): Line2D([], [], linestyle="none") for label in zero}
-        bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
-        interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self.has_band else bar if self.has_bar else None
-        others = {"95% interval": interval} if interval else {}
-        return lines, others | {mathtext(label): handle for label, handle in self.others.items()}
+        for line in self.measured_lines:
+            if line.label and line not in drawable and is_known_zero(line):
+                lines[mathtext(f"{line.label}: 0 at every point")] = Line2D([], [], linestyle="none")
+        others: dict[str, Any] = {}
+        if self.has_band:
+            others["95% interval"] = Patch(color=GREY, alpha=0.3, linewidth=0)
+        elif self.has_bar:
+            others["95% interval"] = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
+        return Legend(lines, others | {mathtext(label): handle for label, handle in self.other_entries.items()})
 
     @property
     def estimates(self) -> list[Estimate]:
@@ -383,13 +280,3 @@ class Panel:
     def has_only_limits(self) -> bool:
         """Whether the panel has estimates and no trial had an event at any point."""
         return bool(self.estimates) and all(has_no_events(e) for e in self.estimates)
-
-
-def _scale_estimate(e: Estimate, factor: float) -> Estimate:
-    """Return the estimate of the value times ``factor``."""
-    numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
-    return replace(e, **numbers)
-
-
-def _is_known_zero(line: Line) -> bool:
-    return bool(line.estimates) and all(map(is_zero, line.estimates))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..measure.estimate import Estimate
-from .panel import has_no_events, is_drawable, is_limit
+from .lines import has_no_events, is_drawable, is_limit
 
 if TYPE_CHECKING:
     from .panel import Panel

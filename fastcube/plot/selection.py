@@ -15,7 +15,7 @@ from .text import axis_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
-    from .panel import Line
+    from .lines import Line
     from .sheet import Sheet
 
 

@@ -41,7 +41,7 @@ def compare_results(one: Results, other: Results) -> Comparison:
     mine, theirs = one.study, other.study
     if (mine.name, [a.name for a in mine.axes]) != (theirs.name, [a.name for a in theirs.axes]):
         raise StudyMismatchError(f"only files of one study can be compared, got {mine.name} and {theirs.name}")
-    heads = [part._head() for part in (one, other)]
+    heads = [part._describe_study() for part in (one, other)]
     my_keys, their_keys = set(one.tallies), set(other.tallies)
 
     def format_points(results: Results, chosen: set[Key]) -> tuple[str, ...]:

@@ -19,17 +19,9 @@ import numpy as np
 from ..errors import ParameterError, as_number, short_repr
 from ..kernels.survival.layout import failures_per_bin
 from ..measure.estimate import UNDEFINED, Estimate
-from .reliability import (
-    BISECTIONS,
-    Curve,
-    Floats,
-    chernoff_interval,
-    connectivity,
-    count_fallible,
-    is_curve,
-    read_curve,
-    weigh_failures,
-)
+from .failure_curves import BISECTIONS, Curve, Floats, chernoff_interval, weigh_failures
+from .proved_values import connectivity, count_fallible
+from .reliability import is_curve, read_curve
 from .results import Results
 
 #: Places of the quadrature for an order statistic, in standard deviations of its logit, and their distance.

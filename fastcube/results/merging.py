@@ -98,7 +98,7 @@ class RunningSum:
         study, ranges = join_measures(self._studies), merge_touching_ranges(rows)
         check_size(study, columns.keys, len(ranges))
         return Results(
-            study, first.seed, replace(columns, ranges=ranges).tallies(), first.goal.without_shard(), grid=first.grid
+            study, first.seed, replace(columns, ranges=ranges).tallies(), first.goal.drop_shard(), grid=first.grid
         )
 
 

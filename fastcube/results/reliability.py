@@ -1,21 +1,19 @@
-"""Statistics at any failure rate, from results over all numbers f of failures; P(connected) is the reliability polynomial.
+"""Statistics at any failure rate, from results over all numbers of failures; P(connected) is the reliability polynomial.
 
-G(p) = sum_f C(N, f) p^f (1 - p)^(N - f) g(f).  In results of ``survival`` the trials at each f are a stratum.  In
-results of ``survival-curve`` one trial is an order of failures for all f, and G(p) is the mean of the polynomials of the orders.
-If a value is known (f below the proved connectivity, too few survivors or links), it is used in place of an estimate.
+Results of ``survival`` give ``Strata``, results of ``survival-curve`` and exact values a ``Curve`` (``failure_curves``).  Where a
+value is proved (``proved_values``), it is used in place of an estimate.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import (
     MissingDependencyError,
@@ -27,22 +25,19 @@ from ..errors import (
     suggest_name,
 )
 from ..measure.asymptotic import NormalMean
-from ..measure.estimate import ALPHA, Estimate, bernstein_width
+from ..measure.estimate import ALPHA, Estimate
 from ..measure.goal import MOST_TRIALS
 from ..measure.registry import find_study, study, study_of
 from ..measure.statistics import Difference, Mean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
-from ..networks.family import Family, find_family, network_families
+from ..networks.family import network_families
+from .failure_curves import BISECTIONS, Curve, Strata, weigh_failures
+from .proved_values import Fallible, connectivity, count_fallible, find_proved_values
 from .results import Results
 
 if TYPE_CHECKING:
     import xarray
-
-Floats = NDArray[np.float64]
-
-#: The 97.5% quantile of the normal distribution, for two-sided 95% intervals.
-_Z = 1.959963984540054
 
 #: A sign counts as decided at this many standard errors from 0; more than 2, because it is tested at many rates.
 _DECISION_Z = 3.0
@@ -52,96 +47,6 @@ _RATES = [i / 400 for i in range(1, 400)]
 
 #: Fraction of a planned interval's width that numbers of failures without trials may add.
 _LEFT_OUT = 0.1
-
-#: Halvings of an interval within [0, 1] to the precision of a float, whose values near 1 have 53 bits.
-BISECTIONS = 60
-
-
-def connectivity(name: str, n: int, what: str = "nodes") -> int:
-    """Return the proved minimum number of faulty nodes, or links, that disconnect a network; 1 if no larger one is proved here.
-
-    It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
-    for the nodes of the augmented cube at n = 3.
-    """
-    family = network_families().get(name)
-    if family is None:
-        return 1
-    if name == "exchanged":
-        return 1 + (n - 1) // 2
-    return 4 if (name, n, what) == ("augmented", 3, "nodes") else family.degree(n)
-
-
-def count_fallible(name: str | Family, what: str, n: int) -> int:
-    """Return how many nodes, or links, of a network can fail."""
-    return 1 << n if what == "nodes" else find_family(name).links(n)
-
-
-class Reading(NamedTuple):
-    """A statistic at a failure rate."""
-
-    estimate: Estimate
-    gap: float  #: width that missing numbers of failures add to the interval
-    least: float  #: least value that is possible
-    most: float  #: largest value that is possible
-
-
-class Strata(NamedTuple):
-    """A probability at the numbers of failures 0, 1, ...: its limits, equal if it is known or sampled, and their variance."""
-
-    low: Floats
-    high: Floats
-    variance: Floats
-
-    def read(self, p: float, z: float = _Z) -> Reading:
-        """Return the value of the polynomial at p, with the normal interval."""
-        weights = weigh_failures(len(self.low) - 1, p)
-        low, high = (math.fsum(weights * limit) for limit in (self.low, self.high))
-        error = math.sqrt(math.fsum(weights**2 * self.variance))
-        estimate = Estimate((low + high) / 2, error, low - z * error, high + z * error)
-        return Reading(estimate, high - low, float(self.low.min()), 1.0)
-
-
-class Curve(NamedTuple):
-    """A statistic at the numbers of failures 0, 1, ..., from orders of failures.
-
-    Each order's values are in [least, most], which are equal where the value is proved.  The means over the orders are in
-    [low, high], which are equal where there are results.  ``deviation`` is the standard deviation over the orders.
-    """
-
-    least: Floats
-    most: Floats
-    low: Floats
-    high: Floats
-    deviation: Floats
-    trials: int
-    is_mean: bool  #: whether an order can have other values than 0 and 1
-
-    def read(self, p: float) -> Reading:
-        """Return the mean at a failure rate."""
-        weights = weigh_failures(len(self.low) - 1, p)
-        return self.integrate(weights, math.fsum(weights * self.deviation), self.is_mean)
-
-    def integrate(self, weights: Floats, spread: float, is_mean: bool) -> Reading:
-        """Return the mean over orders of a weighted sum of an order's values, with an interval for any number of orders.
-
-        ``spread`` is the standard deviation of the sum, or an upper bound.  For a mean the interval is the common part of two, at
-        half the level each.  One is narrow for rare events, the other for small deviations.
-        """
-        least, most, low, high = (math.fsum(weights * x) for x in self[:4])
-        span, gap = math.fsum(weights * (self.most - self.least)), math.fsum(weights * (self.high - self.low))
-        if not span:
-            return Reading(Estimate(least, 0.0, least, least), 0.0, least, least)
-        has_two_intervals = is_mean and self.trials > 1
-        alpha = ALPHA / 2 if has_two_intervals else ALPHA
-        below, above = (min(max((x - least) / span, 0.0), 1.0) for x in (low, high))
-        limits = (
-            least + span * chernoff_interval(below, self.trials, alpha)[0],
-            least + span * chernoff_interval(above, self.trials, alpha)[1],
-        )
-        if has_two_intervals:
-            width = bernstein_width(spread**2, self.trials, span, alpha)
-            limits = max(limits[0], low - width), min(limits[1], high + width)
-        return Reading(Estimate((low + high) / 2, spread / math.sqrt(self.trials), *limits), gap, least, most)
 
 
 @overload
@@ -250,18 +155,8 @@ def make_rate_dataset(stat: str, rates: Sequence[float], estimates: Sequence[Est
     return xarray.Dataset(data, {"rate": list(rates)})
 
 
-def weigh_failures(count: int, p: float) -> Floats:
-    """Return the probabilities that 0 .. ``count`` of so many nodes or links fail, each independently at rate p."""
-    from scipy.special import gammaln, xlog1py, xlogy  # not at the top: takes 0.1 s, and no other command needs it
-
-    f = np.arange(count + 1)
-    log_sets = gammaln(count + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
-    weights: Floats = np.exp(log_sets + xlogy(f, p) + xlog1py(f[::-1], -p))
-    return weights / math.fsum(weights)  # logarithms of large factorials are rounded
-
-
 def is_curve(results: Results) -> bool:
-    """Whether the results are of survival-curve, or of its counterpart for a network of one's own."""
+    """Whether the results are over the axes of survival-curve, as those of its counterpart for a user's network are."""
     return [axis.name for axis in results.study.axes] == ["network", "failing", "n", "failed"]
 
 
@@ -278,59 +173,12 @@ def _find_number(measure: Measure, name: str) -> Number:
     return by_name[name]
 
 
-def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
-    """Return the counters of one trial that leaves connected components of these sizes, for any survival study."""
-    largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
-    quantities = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
-    quantities["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
-    disconnected, none_isolated = len(sizes) > 1, 1 not in sizes
-    events = {
-        "connected": len(sizes) == 1,
-        "disconnected": disconnected,
-        "no_isolated_node": none_isolated,
-        "some": bool(sizes),
-    }
-    return {
-        **{name: int(x) for name, x in events.items()},
-        "extra_1": int(disconnected and none_isolated),
-        **quantities,
-    } | {f"{name}_squares": x * x for name, x in quantities.items()}
-
-
-def _known_values(
-    statistic: Number,
-    make_point: Callable[[int], dict[str, Value]],
-    nodes: int,
-    fallible: int,
-    least_cut: int,
-    links: bool,
-) -> dict[int, float]:
-    """Return a statistic at the numbers of failures, of ``fallible`` nodes or links, where it is proved.
-
-    With fewer than ``least_cut`` failures the survivors are connected.  Of links, too few can be left for a spanning tree.
-    """
-    component_sizes = {f: [nodes if links else nodes - f] for f in range(least_cut)}
-    if links:
-        component_sizes[fallible] = [1] * nodes
-    else:
-        component_sizes |= {nodes - 1: [1], nodes: []}
-    counts = {f: _counts_of(sizes) for f, sizes in component_sizes.items()}
-    if links and {"connected", "disconnected"}.issuperset(statistic.counters()):  # a spanning tree has 2^n - 1 links
-        counts |= {f: {"connected": 0, "disconnected": 1} for f in range(fallible - nodes + 2, fallible)}
-    if isinstance(statistic, Proportion):
-        return {f: float(statistic.count_events(counted, 1)) for f, counted in counts.items()}
-    return {
-        f: statistic.estimate(counted, 1, point).value if statistic.defined(point := make_point(f)) else 0.0
-        for f, counted in counts.items()
-    }
-
-
 def _read_orders(results: Results, stat: str) -> Curve:
-    """Return the curve of a statistic in results of survival-curve."""
+    """Return the curve of a statistic in results of survival-curve.  Raises ParameterError as ``reliability``."""
     done = [(point, tally) for point, tally in results if tally.trials]
-    found = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
-    if len(found) != 1:
-        described = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
+    networks = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
+    if len(networks) != 1:
+        described = ", ".join(f"network={name},failing={failing},n={n}" for name, failing, n in networks) or "none"
         raise ParameterError(
             f"results must be of one network, one value of failing (nodes or links) and one n, got {described}: use results.sel"
         )
@@ -341,15 +189,16 @@ def _read_orders(results: Results, stat: str) -> Curve:
                 f"results must have the same trials at all numbers of failures, got others at failed={point['failed']} than "
                 f"at failed={first['failed']}: count the missing trials"
             )
-    counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
+    tallies = {int(point["failed"]): tally_at_f for point, tally_at_f in done}
+    name, failing, n = networks[0]
     family: Any = name  # or the Family, which only the study's code knows for a user's network
-    if name not in network_families() and what == "links":
+    if name not in network_families() and failing == "links":
         sample = study_of(results.study).sample
         assert sample is not None
         family = sample({**first, "failed": 0}, 0, 0).network.family
-    statistic, fallible = _find_number(results.study, stat), count_fallible(family, what, n)
+    statistic = _find_number(results.study, stat)
     try:
-        return _make_curve(statistic, first, fallible, counted, tally.trials)
+        return _make_curve(statistic, first, count_fallible(family, failing, n), tallies, tally.trials)
     except KeyError:  # a file has a statistic's bounds only at its own points
         raise ParameterError(
             f"results must have all numbers of failures, or the code of {results.study.name}, which bounds {stat} at the others"
@@ -357,53 +206,40 @@ def _read_orders(results: Results, stat: str) -> Curve:
 
 
 def _make_curve(
-    statistic: Number, where: Mapping[str, Value], fallible: int, counted: Mapping[int, Tally], trials: int
+    statistic: Number, where: Mapping[str, Value], count: int, tallies: Mapping[int, Tally], trials: int
 ) -> Curve:
-    """Return the curve of a statistic over 0 .. ``fallible`` failures at the network ``where``, from tallies by their number."""
-    name, what, n = str(where["network"]), str(where["failing"]), int(where["n"])
+    """Return the curve of a statistic over 0 .. ``count`` failures at the network ``where``.
+
+    ``tallies`` are the tallies by the number of failures; at numbers without one only bounds are known.
+    """
+    name, failing, n = str(where["network"]), str(where["failing"]), int(where["n"])
 
     def make_point(f: int) -> dict[str, Value]:
         return {**where, "failed": f}
 
-    known = _known_values(statistic, make_point, 1 << n, fallible, connectivity(name, n, what), what == "links")
-    floor, rows = getattr(statistic, "least", 0.0), []
-    for f in range(fallible + 1):
-        if f in known:
-            rows.append((*(known[f],) * 4, 0.0))
+    fallible = Fallible(1 << n, count, failing == "links")
+    proved = find_proved_values(statistic, make_point, fallible, connectivity(name, n, failing))
+    least_value: float = getattr(statistic, "least", 0.0)  # a proportion has neither ``least`` nor ``bound``
+    rows = []  # least, most, low, high, deviation
+    for f in range(count + 1):
+        if f in proved:
+            rows.append((proved[f], proved[f], proved[f], proved[f], 0.0))
             continue
-        bounds = floor, floor + float(getattr(statistic, "bound", lambda _: 1.0)(make_point(f)))
-        e = statistic.estimate(counted[f].counts, trials, make_point(f)) if f in counted else None
-        limits = (e.value, e.value, e.stderr * math.sqrt(trials)) if e else (*bounds, 0.0)
-        rows.append((*bounds, *limits))
+        bounds = least_value, least_value + float(getattr(statistic, "bound", lambda _: 1.0)(make_point(f)))
+        if f in tallies:
+            e = statistic.estimate(tallies[f].counts, trials, make_point(f))
+            rows.append((*bounds, e.value, e.value, e.stderr * math.sqrt(trials)))
+        else:
+            rows.append((*bounds, *bounds, 0.0))
     least, most, low, high, deviation = np.array(rows).T
     return Curve(least, most, low, high, deviation, trials, not isinstance(statistic, Proportion))
 
 
-def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[float, float]:
-    """Return the Kullback-Leibler (Chernoff-Hoeffding) interval of the expectation of a quantity in [0, 1], from its mean.
-
-    The interval is all q with trials * KL(mean, q) <= log(2 / level), KL being the divergence of two Bernoulli distributions.
-    Clopper-Pearson limits would not be valid, because they need 0/1 outcomes.
-    """
-    from scipy.special import rel_entr
-
-    limit = math.log(2 / level) / trials
-
-    def bound(edge: float) -> float:
-        inside, outside = mean, edge
-        for _ in range(BISECTIONS):
-            q = (inside + outside) / 2
-            if rel_entr(mean, q) + rel_entr(1 - mean, 1 - q) <= limit:
-                inside = q
-            else:
-                outside = q
-        return inside
-
-    return bound(0.0), bound(1.0)
-
-
 def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
-    """Return the strata for f = 0 .. 2^n of a probability, or of its difference to the hypercube."""
+    """Return the strata for f = 0 .. 2^n of a probability, or if ``paired`` of its difference to the hypercube.
+
+    Raises ParameterError as ``reliability``.
+    """
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
@@ -412,13 +248,13 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
             f"got {results.study.name} over {', '.join(axes)}"
         )
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
-    found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
-    if len(found) != 1:
-        described = ", ".join(f"network={name},n={n}" for name, n in found) or "none"
+    networks = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
+    if len(networks) != 1:
+        described = ", ".join(f"network={name},n={n}" for name, n in networks) or "none"
         raise ParameterError(
             f"results must be of one network at one n without faulty links, got {described}: use results.sel"
         )
-    (name, n), (first, _) = found[0], done[0]
+    (name, n), (first, _) = networks[0], done[0]
     statistic, tallies = _find_number(results.study, stat), {int(point["f"]): tally for point, tally in done}
     least_cut, least = connectivity(name, n), 0.0
     if paired:
@@ -426,11 +262,12 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
         if f"{stat}_diff" not in differences:
             raise ParameterError(f"against must be left out for {stat}, which has no difference to the hypercube")
         difference, least_cut, least = differences[f"{stat}_diff"], min(least_cut, n), -1.0
-    known = _known_values(statistic, lambda f: {**first, "f": f}, 1 << n, 1 << n, max(least_cut, 1), False)
-    rows = []
+    proved = find_proved_values(statistic, lambda f: {**first, "f": f}, Fallible(1 << n, 1 << n, False), least_cut)
+    rows = []  # low, high, variance
     for f in range((1 << n) + 1):
-        if f in known:
-            rows.append((*(0.0 if paired else known[f],) * 2, 0.0))
+        if f in proved:
+            value = 0.0 if paired else proved[f]
+            rows.append((value, value, 0.0))
         elif f not in tallies:
             rows.append((least, 1.0, 0.0))
         else:
@@ -440,11 +277,6 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
             fraction = (events + 1) / (trials + 2)  # is never 0 or 1, so that no sampled stratum has variance 0
             rows.append((mean, mean, max(fraction - (mean if paired else fraction) ** 2, 0.0) / trials))
     return Strata(*np.array(rows).T)
-
-
-def count_known_faults(curve: Curve | Strata) -> tuple[int, int]:
-    """Return how many numbers of failures have a known or sampled value, and how many there are."""
-    return int((curve.low == curve.high).sum()), len(curve.low)
 
 
 @dataclass(frozen=True)
@@ -464,51 +296,52 @@ class Crossing:
     high: float
 
 
-def crossing(results: Results) -> Crossing:
+def find_crossing(results: Results) -> Crossing:
     """Return the first crossing of a network and the hypercube in rates .0025 .. .9975; ``results`` as in ``reliability``."""
     strata = _read_strata(results, "connected", True)
     estimates = [(p, strata.read(p, _DECISION_Z).estimate) for p in _RATES]
     decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
-    for (low, ahead), (high, later) in itertools.pairwise(decided):
-        if ahead != later:
+    for (low, is_positive), (high, is_positive_later) in itertools.pairwise(decided):
+        if is_positive != is_positive_later:
             left, right = low, high
             for _ in range(BISECTIONS):
                 middle = (left + right) / 2
-                is_left = (strata.read(middle).estimate.value > 0) == ahead
+                is_left = (strata.read(middle).estimate.value > 0) == is_positive
                 left, right = (middle, right) if is_left else (left, middle)
             return Crossing((left + right) / 2, low, high)
     return Crossing(None, math.nan, math.nan)
 
 
 def group_by_network(results: Results) -> Iterator[tuple[str, str, int, Results]]:
-    """Yield name, what fails (empty for ``survival``), n and results of each network in results over f."""
+    """Yield name, what fails (empty for ``survival``), n and results of each network in these results.
+
+    Raises ParameterError for results of another study.
+    """
     axes = [axis.name for axis in results.study.axes]
     if "failing" in axes:
-        found = dict.fromkeys((str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials)
-        for name, what, n in found:
-            yield name, what, n, results.sel(network=name, failing=what, n=n)
+        curves = dict.fromkeys((str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials)
+        for name, failing, n in curves:
+            yield name, failing, n, results.sel(network=name, failing=failing, n=n)
         return
     pairs = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
-    if not pairs:
-        _read_strata(
-            results, "connected", False
-        )  # raises the error of results without such points, or of another study
+    if not pairs:  # raises the error of results without such points, or of another study
+        _read_strata(results, "connected", False)
     for name, n in pairs:
         yield name, "", n, results.sel(network=name, n=n, links=0)
 
 
-def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], width: float) -> str:
-    """Return the run of survival-curve that gives a statistic an interval of at most ``width`` at all rates.
+def plan_run(name: str, failing: str, n: int, stat: str, rates: Sequence[float], width: float) -> str:
+    """Return the command of a run of survival-curve that gives a statistic an interval of at most ``width`` at all rates.
 
     It leaves out numbers of failures that add at most a tenth of the width.  The number of trials is sufficient for any outcome
-    (Hoeffding 1963), so fewer are often enough.
+    (Hoeffding 1963), so fewer are often enough.  Raises ParameterError if no number of trials is enough.
     """
     if not 0 < width < math.inf:
         raise ParameterError(f"plan must be a positive width, got {width}")
-    where: dict[str, Any] = {"network": name, "failing": what, "n": n}
+    where: dict[str, Any] = {"network": name, "failing": failing, "n": n}
     planned = study("survival-curve")
     planned.point({**where, "failed": 0})  # refuses a size that cannot be run, before the curve fills the memory
-    curve = _make_curve(_find_number(planned, stat), where, count_fallible(name, what, n), {}, 1)
+    curve = _make_curve(_find_number(planned, stat), where, count_fallible(name, failing, n), {}, 1)
     is_sampled, span = np.zeros(len(curve.low), bool), 0.0
     for p in rates:
         ranges = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)
@@ -523,6 +356,6 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     edges = np.flatnonzero(np.diff(np.concatenate(([0], is_sampled, [0]))))
     failed = ",".join(f"{a}:{b - 1}" if b - 1 > a else f"{a}" for a, b in edges.reshape(-1, 2).tolist())
     return (
-        f"fastcube run survival-curve --set network={name} --set failing={what} --set n={n} --set failed={failed or 0} "
+        f"fastcube run survival-curve --set network={name} --set failing={failing} --set n={n} --set failed={failed or 0} "
         f"--trials {max(trials, 1)}"
     )

@@ -104,7 +104,7 @@ class Results:
         """Return the estimate of each statistic except distributions at a point; NaN if not defined or without trials."""
         return {s.name: self.read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
 
-    def _tally(self, point: Mapping[str, Value]) -> Tally:
+    def _find_tally(self, point: Mapping[str, Value]) -> Tally:
         """Return the tally of a point.  Raises ParameterError if these results do not have it."""
         try:
             return self.tallies[tuple(point[a.name] for a in self.study.axes)]
@@ -116,7 +116,7 @@ class Results:
         """Return one estimate, or one for each bin of a distribution.  Raises StudyError if the study's code fails."""
         if not isinstance(statistic, Statistic):
             raise ParameterError(f"statistic must be a Statistic, got {short_repr(statistic)}")
-        tally = self._tally(point)
+        tally = self._find_tally(point)
         with wrap_study_errors(f"statistic {statistic.name} of {self.study.name} at {point_text(point)}"):
             if tally.trials and statistic.defined(point):
                 return statistic.read(tally.counts, tally.trials, point)
@@ -131,13 +131,13 @@ class Results:
         """
         rows = []
         for point, tally in self:
-            for s in self.select_statistics(statistics):
-                estimates = self.labelled_estimates(s, point)
-                eligible = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
-                for label, e in estimates:
-                    head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
-                    numbers = {"estimate": e.value, "stderr": e.stderr, "low": e.low, "high": e.high}
-                    rows.append({**head, "eligible": eligible, **numbers, "interval": s.interval})
+            for statistic in self.select_statistics(statistics):
+                eligible = statistic.trials(tally.counts, tally.trials) if statistic.defined(point) else 0
+                for label, estimate in self.labelled_estimates(statistic, point):
+                    row = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
+                    row |= {"eligible": eligible, "estimate": estimate.value, "stderr": estimate.stderr}
+                    row |= {"low": estimate.low, "high": estimate.high, "interval": statistic.interval}
+                    rows.append(row)
         return rows
 
     def select_statistics(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
@@ -168,14 +168,18 @@ class Results:
             for key, tally in sorted(self.tallies.items(), key=operator.itemgetter(0))
             if tally.ranges
         ]
-        return {**self._head(), "points": points}
+        return {**self._describe_study(), "points": points}
 
-    def _head(self) -> dict[str, Any]:
-        """Return the identity without the counts."""
-        head: dict[str, Any] = {"format": IDENTITY_VERSION, "study": self.study.name, "revision": self.study.revision}
+    def _describe_study(self) -> dict[str, Any]:
+        """Return the part of the identity that is the same for all points: study, revision, code, seed and generator."""
+        described: dict[str, Any] = {
+            "format": IDENTITY_VERSION,
+            "study": self.study.name,
+            "revision": self.study.revision,
+        }
         if self.study.code:
-            head["code"] = dict(self.study.code)
-        return {**head, "seed": self.seed, "generator": GENERATOR}
+            described["code"] = dict(self.study.code)
+        return {**described, "seed": self.seed, "generator": GENERATOR}
 
     def digest(self) -> str:
         """Return the SHA-256 of the identity, as JSON with sorted keys and no spaces, in hexadecimal."""
@@ -200,7 +204,7 @@ class Results:
             If an axis does not exist, a value occurs at no point, or no point has all the values.
         """
         places = {axis.name: i for i, axis in enumerate(self.study.axes)}
-        chosen = {name: set(self._values(name, given)) for name, given in axes.items()}
+        chosen = {name: set(self._collect_values(name, given)) for name, given in axes.items()}
         tallies = {
             key: tally
             for key, tally in self.tallies.items()
@@ -211,16 +215,16 @@ class Results:
             raise ParameterError(f"no point of these results of {self.study.name} has {selection}")
         return Results(self.study, self.seed, tallies, self.goal, list(self.history), self.grid)
 
-    def _values(self, name: str, given: Any) -> list[Value]:
-        """Return the values of an axis that a caller selects; each must occur at some point."""
+    def _collect_values(self, name: str, given: Any) -> list[Value]:
+        """Return the values of an axis that a caller selects.  Raises ParameterError for one that occurs at no point."""
         axis = self.study.axis(name)
         place = self.study.axes.index(axis)
         present = {key[place] for key in self.tallies}
-        wanted = collect_values(axis, given)
-        for value in wanted:
+        selected = collect_values(axis, given)
+        for value in selected:
             if value not in present:
                 raise ParameterError(f"{name} must be among {values_text(present)} in these results, got {value}")
-        return wanted
+        return selected
 
     def estimate(self, statistic: str, /, **axes: Any) -> Estimate:
         """Return the estimate of a statistic at one point: value, stderr, and the 95% interval low, high.
@@ -244,7 +248,7 @@ class Results:
             raise ParameterError(
                 f"statistic must be one of one number, got the distribution {statistic}: see distribution"
             )
-        return self.read(chosen, self._one_point(axes))[0]
+        return self.read(chosen, self._find_single_point(axes))[0]
 
     def distribution(self, statistic: str, /, **axes: Any) -> list[Estimate]:
         """Return the fraction of trials with each value of a distribution at one point, from 0 to its last bin.
@@ -260,9 +264,9 @@ class Results:
         chosen = self.study.statistic(statistic)
         if not isinstance(chosen, Distribution):
             raise ParameterError(f"statistic must be a distribution, got {statistic}, of one number: see estimate")
-        return self.read(chosen, self._one_point(axes))
+        return self.read(chosen, self._find_single_point(axes))
 
-    def _one_point(self, axes: Mapping[str, Any]) -> dict[str, Value]:
+    def _find_single_point(self, axes: Mapping[str, Any]) -> dict[str, Value]:
         """Return the one point with these values of some axes.  Raises ParameterError."""
         selected = self.sel(**axes)
         if len(selected.tallies) != 1:
@@ -273,7 +277,7 @@ class Results:
         return selected.point(next(iter(selected.tallies)))
 
     def spans(self) -> dict[str, str]:
-        """Return the values of each axis as text: ``n = 5..12 (8 values)``."""
+        """Return the values of each axis as text, by its name: ``n = 5..12 (8 values)``."""
         return {
             axis.name: f"{axis.name} = {values_text({key[i] for key in self.tallies})}"
             for i, axis in enumerate(self.study.axes)
@@ -292,11 +296,13 @@ class Results:
     def __getitem__(self, name: str) -> dict[Key, Any]:
         """Return the estimates of a statistic by the values of a point's axes; a distribution has a list per point.
 
-        Points are sorted.  Raises ParameterError if there is no such statistic.
+        Points are in the order of a table.  Raises ParameterError if there is no such statistic.
         """
         statistic = self.study.statistic(name)
-        read = {tuple(point.values()): self.read(statistic, point) for point, _ in self}
-        return {key: many if isinstance(statistic, Distribution) else many[0] for key, many in read.items()}
+        estimates = {tuple(point.values()): self.read(statistic, point) for point, _ in self}
+        if isinstance(statistic, Distribution):
+            return dict(estimates)
+        return {key: single for key, (single,) in estimates.items()}
 
     def __str__(self) -> str:
         from .table import as_table
@@ -404,7 +410,10 @@ class Results:
     # ------------------------------------------------------------ combining
 
     def check_same_study(self, other: Results, mine: str, theirs: str) -> None:
-        """Raise StudyMismatchError unless both results are of the same study and seed."""
+        """Raise StudyMismatchError unless both results are of the same study and seed.
+
+        ``mine`` and ``theirs`` are what the message calls these results and the others.
+        """
         if not isinstance(other, Results):
             raise ParameterError(f"other must be Results, got {short_repr(other)}")
         check_same(self.study, other.study, mine, theirs)
@@ -420,4 +429,4 @@ class Results:
 
 def identity_of_points(about: Results, keys: Sequence[Key]) -> Identity:
     """Return the identity of results at these points, with the study's code and the seed."""
-    return Identity(about._head(), [axis.name for axis in about.study.axes], about.study.tally, keys)
+    return Identity(about._describe_study(), [axis.name for axis in about.study.axes], about.study.tally, keys)

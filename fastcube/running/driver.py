@@ -1,4 +1,4 @@
-"""Run a study: checks, the output file, an engine, and the loop, with what is saved if the loop fails."""
+"""Run a study: check the request, resume the output file, open an engine, run the loop, and save if the loop fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from ..errors import (
     EngineError,
@@ -34,13 +34,14 @@ from ..results.reading import check_storable
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
-from .engines import Engine, check_engine, open_engine, task_group
+from .engines import Engine, check_engine, open_engine
 from .job_log import JobLog
+from .launchers import task_group
 from .lost_scheduler import run_despite_losses
 from .progress import Progress
 from .signals import WORK_REMAINS, handle_signals
 from .stages import Stages
-from .work_loop import WorkLoop
+from .work_loop import Event, WorkLoop
 
 _LOG = logging.getLogger("fastcube.driver")
 
@@ -100,7 +101,7 @@ def run_study(
     deadline = None if max_seconds is None else begun + max_seconds
     report = progress or Progress("none")
     log = JobLog(report, engine_name)
-    wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    wake: queue.SimpleQueue[Event] = queue.SimpleQueue()
     with handle_signals(wake.put), contextlib.ExitStack() as held_claim:
         file = None if output is None else OutputFile(output)
         results = Results(study, seed)
@@ -108,42 +109,86 @@ def run_study(
             held_claim.enter_context(file.claim(task_group()))
             results = file.resume(results, force)
             _check_partition(results, goal, str(output))
-            ranges = sum(len(tally.ranges) for tally in results.tallies.values())
-            check_size(study, {*results.tallies, *map(_key_of, points)}, ranges + len(points))
-            if study.code and not results.tallies:  # a user's or another package's study
-                example = {_key_of(points[0]): Tally.empty(study.tally)}
-                check_storable(Results(study, seed, example, goal), file.path)
+            _check_capacity(file, results, points, goal)
         for line in find_near_values(study.axes, {*results.tallies, *map(_key_of, points)}):
             report.print_line(f"fastcube: {line}")
         results.goal = goal
         results.grid = study.grid(grid).name
-        save = _make_save(file, results, engine_name, begun)
+        run = _PreparedRun(
+            study=study,
+            points=[dict(point) for point in points],
+            goal=goal,
+            results=results,
+            file=file,
+            output=output,
+            save=_make_save(file, results, engine_name, begun),
+            force=force,
+            engine_name=engine_name,
+            checkpoint=checkpoint,
+            report=report,
+            log=log,
+            wake=wake,
+            deadline=deadline,
+        )
+        return results, run_despite_losses(lambda: open_engine(engine_name, workers), run.run_on, wake, deadline)
 
-        def run_on(engine: Engine) -> int:
-            """Run, save, and return the exit status."""
-            present_workers = engine.workers()
-            described = study.name, len(points), seed, present_workers, engine_name
-            _LOG.info("%s: points %d, seed %d, workers %d (%s)", *described)
-            if not engine.remote and _LOG.isEnabledFor(logging.INFO):
-                from ..kernels.machine.cache import cache_folder  # imports numba
 
-                _LOG.info("compiled kernels are cached in %s", cache_folder() or "no folder: none can be written")
-            stages = Stages(study, results, [dict(point) for point in points], goal)
-            checkpoints = Checkpoints(stages, save, checkpoint)
-            loop = WorkLoop(stages, engine, checkpoints, report, wake, deadline)
-            log.begin(stages, present_workers, output)
-            reported = report_compilations() if report.style != "none" else contextlib.nullcontext()
-            with reported, _save_after_failure(checkpoints, report, output, force):
-                code = loop.run()
-            log.end(present_workers)
-            if file is not None and code == WORK_REMAINS and not loop.finished and file.note_idle_run():
-                raise EngineError(
-                    "no trial was finished, this time and the time before: one takes longer than the run may; "
-                    "give it more time (--max-seconds, or the job's)"
-                )
-            return code
+def _check_capacity(file: OutputFile, results: Results, points: Sequence[Mapping[str, Value]], goal: Goal) -> None:
+    """Raise ParameterError if the file could not hold these results with further points, or an own study's names and texts."""
+    study = results.study
+    ranges = sum(len(tally.ranges) for tally in results.tallies.values())
+    check_size(study, {*results.tallies, *map(_key_of, points)}, ranges + len(points))
+    if study.code and not results.tallies:  # a user's or another package's study
+        example = {_key_of(points[0]): Tally.empty(study.tally)}
+        check_storable(Results(study, results.seed, example, goal), file.path)
 
-        return results, run_despite_losses(lambda: open_engine(engine_name, workers), run_on, wake, deadline)
+
+@dataclass(frozen=True, kw_only=True)
+class _PreparedRun:
+    """A run after all checks, which starts on an engine, and again on the next one if a scheduler is lost."""
+
+    study: Study
+    points: Sequence[dict[str, Value]]
+    goal: Goal
+    results: Results  #: of earlier runs; the trials are added to them
+    file: OutputFile | None
+    output: str | None  #: the name of the file as given, for messages
+    save: Callable[[Results], None]
+    force: bool  #: whether the file was overwritten, for the advice after a failure
+    engine_name: str
+    checkpoint: float | None  #: seconds between checkpoints, if given
+    report: Progress
+    log: JobLog
+    wake: queue.SimpleQueue[Event]
+    deadline: float | None
+
+    def run_on(self, engine: Engine) -> int:
+        """Run on an engine, save, and return the exit status.  Raises EngineError if two runs finished no trial."""
+        workers = engine.workers()
+        self._log_start(engine, workers)
+        stages = Stages(self.study, self.results, self.points, self.goal)
+        checkpoints = Checkpoints(stages, self.save, self.checkpoint)
+        loop = WorkLoop(stages, engine, checkpoints, self.report, self.wake, self.deadline)
+        self.log.begin(stages, workers, self.output)
+        reported = report_compilations() if self.report.style != "none" else contextlib.nullcontext()
+        with reported, _save_after_failure(checkpoints, self.report, self.output, self.force):
+            code = loop.run()
+        self.log.end(workers)
+        if self.file is not None and code == WORK_REMAINS and not loop.finished and self.file.note_idle_run():
+            raise EngineError(
+                "no trial was finished, this time and the time before: one takes longer than the run may; "
+                "give it more time (--max-seconds, or the job's)"
+            )
+        return code
+
+    def _log_start(self, engine: Engine, workers: int) -> None:
+        """Log the size of the run, and the cache of kernels that the threads of this process use."""
+        described = self.study.name, len(self.points), self.results.seed, workers, self.engine_name
+        _LOG.info("%s: points %d, seed %d, workers %d (%s)", *described)
+        if not engine.remote and _LOG.isEnabledFor(logging.INFO):
+            from ..kernels.machine.cache import cache_folder  # imports numba
+
+            _LOG.info("compiled kernels are cached in %s", cache_folder() or "no folder: none can be written")
 
 
 def _key_of(point: Mapping[str, Value]) -> Key:

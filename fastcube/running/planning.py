@@ -23,7 +23,7 @@ from ..results.hdf5 import MIN_COMPRESSED_SIZE
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.writing import raw_of, root_of
-from .engines import WorkUnit, run_unit, swept_values
+from .work_units import WorkUnit, run_unit, swept_values
 
 #: Number of points that are measured, and total seconds of their trials.
 MEASURED, SECONDS = 12, 0.5

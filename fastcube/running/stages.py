@@ -35,7 +35,7 @@ class Stages:
         groups: dict[Any, list[dict[str, Value]]] = {}  # points that are counted from the same trials
         for point in points:
             tally = results.tallies.setdefault(tuple(point.values()), empty)
-            wanted = None if goal.adaptive else goal.bounds(point)
+            wanted = None if goal.is_adaptive else goal.bounds(point)
             groups.setdefault((study.curve_key(point), tally.ranges, wanted), []).append(point)
         self.works = [
             PointWork(study.tally, group, [results.tallies[tuple(p.values())] for p in group], study.together)
@@ -45,7 +45,7 @@ class Stages:
 
     def _plan_first(self, work: PointWork) -> bool:
         """Plan the first stage.  Return False if the work is done."""
-        if not self.goal.adaptive:
+        if not self.goal.is_adaptive:
             work.plan(*self.goal.bounds(work.points[0]))
             return bool(work.todo)
         ranges = work.tallies[0].ranges
@@ -75,7 +75,7 @@ class Stages:
         """Begin the next stage of a work whose present stage is complete; after the last stage the work is closed."""
         if not work.todo and not work.running:
             work.settle()
-            if not (self.goal.adaptive and self._plan_next(work)):
+            if not (self.goal.is_adaptive and self._plan_next(work)):
                 self.open.remove(work)
 
     def store_tallies(self) -> None:
@@ -93,4 +93,4 @@ class Stages:
     @property
     def wanted(self) -> int | None:
         """Number of trials at all points when the run is complete; None if it depends on the results."""
-        return None if self.goal.adaptive else self.done + sum(work.remaining for work in self.open)
+        return None if self.goal.is_adaptive else self.done + sum(work.remaining for work in self.open)

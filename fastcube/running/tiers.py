@@ -22,7 +22,7 @@ from .point_work import PointWork
 if TYPE_CHECKING:
     from ..kernels.machine.dispatch import Alternative
     from ..kernels.machine.jit import Kernel
-    from .engines import FinishedUnit
+    from .work_units import FinishedUnit
 
 _LOG = logging.getLogger("fastcube.driver")
 

@@ -20,12 +20,13 @@ from ..kernels.machine.compiling import present_compilation
 from ..measure.study import point_text
 from ..results.rounding import estimate_text
 from .checkpoints import Checkpoints
-from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, compile_unit, run_unit, swept_values
+from .engines import Engine
 from .point_work import PointWork
 from .progress import Progress
 from .signals import FINISHED, WORK_REMAINS
 from .stages import Stages
 from .tiers import Tiers, Upgrade
+from .work_units import FinishedUnit, StudyReference, WorkUnit, compile_unit, run_unit, swept_values
 
 _LOG = logging.getLogger("fastcube.driver")
 
@@ -129,11 +130,12 @@ class WorkLoop:
         first, stop = work.take(seconds)
         point, swept = tuple(work.points[0].items()), swept_values(work.points)
         tried_works = [] if self.submitted else self.stages.open
-        again = work.stop - first if tried_works else 0
-        others = tuple((tuple(other.points[0].items()), self.tiers.kernel_name(other)) for other in tried_works)
+        repeated_trials = work.stop - first if tried_works else 0
+        set_ups = tuple((tuple(tried.points[0].items()), self.tiers.kernel_name(tried)) for tried in tried_works)
         self.submitted += 1
         kernel = self.tiers.kernel_name(work)
-        return WorkUnit(self.study, self.stages.results.seed, point, first, stop, again, others, swept, kernel)
+        seed = self.stages.results.seed
+        return WorkUnit(self.study, seed, point, first, stop, repeated_trials, set_ups, swept, kernel)
 
     def _begin_upgrade(self) -> None:
         """Submit the compilation of a faster kernel if that pays and none is running."""

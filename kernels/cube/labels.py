@@ -23,8 +23,11 @@ from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import GOLDEN, ONE, ZERO
 from ..machine.jit import block, scratch
 
-# Bits 40 and up of the product: in tables of up to 2^24 slots they depend on all lower bits of a label.
+#: Bits 40 and up of the product: in tables of up to 2^24 slots they depend on all lower bits of a label.
 _40 = np.uint64(40)
+
+#: Indices of ``LabelSet.counts``: number of labels, and 1 once a label found the set full.
+STORED_LABELS, IS_FULL = np.int64(0), np.int64(1)
 
 
 class LabelSet(NamedTuple):
@@ -32,7 +35,7 @@ class LabelSet(NamedTuple):
 
     table: Words  #: label + 1, or 0 for an empty slot; at most half of the slots are filled
     places: Ints  #: the filled slots, in the order of insertion
-    counts: Ints  #: two entries: number of labels, and 1 once a label found the set full
+    counts: Ints  #: STORED_LABELS and IS_FULL
     capacity: I64  #: largest number of labels
 
 
@@ -51,21 +54,23 @@ def label_set(capacity):
     size = np.int64(2)
     while size < 2 * capacity:
         size *= 2
-    return LabelSet(np.zeros(size, np.uint64), np.empty(size >> 1, np.int64), np.zeros(2, np.int64), size >> 1)
+    return LabelSet(
+        np.zeros(size, np.uint64), np.empty(size >> 1, np.int64), np.zeros(IS_FULL + 1, np.int64), size >> 1
+    )
 
 
 @block
 def add_label(labels, label):
-    """Add a label; return whether it is new.  In a full set nothing is added, True is returned and ``counts[1]`` becomes 1."""
+    """Add a label; return whether it is new.  In a full set nothing is added, True is returned and IS_FULL becomes 1."""
     at = find_slot(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)
     if labels.table[at] != ZERO:
         return False
-    if labels.counts[0] == labels.capacity:
-        labels.counts[1] = 1
+    if labels.counts[STORED_LABELS] == labels.capacity:
+        labels.counts[IS_FULL] = 1
         return True
     labels.table[at] = label + ONE
-    labels.places[labels.counts[0]] = at
-    labels.counts[0] += 1
+    labels.places[labels.counts[STORED_LABELS]] = at
+    labels.counts[STORED_LABELS] += 1
     return True
 
 
@@ -78,7 +83,7 @@ def has_label(labels, label):
 @block
 def clear_labels(labels):
     """Empty the set."""
-    for i in range(labels.counts[0]):
+    for i in range(labels.counts[STORED_LABELS]):
         labels.table[labels.places[i]] = ZERO
-    labels.counts[0] = 0
-    labels.counts[1] = 0
+    labels.counts[STORED_LABELS] = 0
+    labels.counts[IS_FULL] = 0

@@ -21,26 +21,29 @@ from .nodes import field_width
 
 _63 = np.uint64(63)
 
+#: Indices of ``Candidates.state``: key, trial, number of the next field, and the two words that hold it or its neighbours.
+_KEY, _TRIAL, _FIELD, _EVEN_WORD, _ODD_WORD = range(5)
+
 
 class Candidates(NamedTuple):
     """The sequence of a trial's candidates, and the set of nodes that are taken."""
 
     taken: Words  #: bitmask of the nodes; clear between trials
-    state: Words  #: (5): key, trial, number of the next field, and the even and the odd word that hold it or its neighbours
+    state: Words  #: _KEY .. _ODD_WORD
 
 
 @scratch
 def candidates_for(n):
     """Return scratch memory for trials in Q_n, n <= 20."""
-    return Candidates(np.zeros(max(1, (1 << n) >> 6), np.uint64), np.zeros(5, np.uint64))
+    return Candidates(np.zeros(max(1, (1 << n) >> 6), np.uint64), np.zeros(_ODD_WORD + 1, np.uint64))
 
 
 @block
 def start_trial(candidates, key, t):
     """Move to trial t's first candidate."""
-    candidates.state[0] = key
-    candidates.state[1] = np.uint64(t)
-    candidates.state[2] = ZERO
+    candidates.state[_KEY] = key
+    candidates.state[_TRIAL] = np.uint64(t)
+    candidates.state[_FIELD] = ZERO
 
 
 @block
@@ -48,13 +51,13 @@ def next_candidate(candidates, n):
     """Return the next candidate, a uint64 below 2^n."""
     state = candidates.state
     width = np.uint64(field_width(n))
-    bit = state[2] * width
+    bit = state[_FIELD] * width
     if bit & np.uint64(127) == ZERO:
-        even, odd = philox.word_pair(state[0], state[1], bit >> np.uint64(7), philox.MULTICASTS)
-        state[3] = even
-        state[4] = odd
-    state[2] += ONE
-    word = state[4] if bit & np.uint64(64) else state[3]
+        even, odd = philox.word_pair(state[_KEY], state[_TRIAL], bit >> np.uint64(7), philox.MULTICASTS)
+        state[_EVEN_WORD] = even
+        state[_ODD_WORD] = odd
+    state[_FIELD] += ONE
+    word = state[_ODD_WORD] if bit & np.uint64(64) else state[_EVEN_WORD]
     return (word >> (bit & _63)) & ((ONE << np.uint64(n)) - ONE)
 
 

@@ -257,8 +257,11 @@ def complement_labels(n, count, out):
 # ---------------------------------------------------------------- f distinct nodes in a bitmask
 
 
-# Number of rows of sixteen words that are stored for the other trials of their block.
+#: Number of rows of sixteen words that are stored for the other trials of their block.
 _BUFFERED_ROWS = 256
+
+#: Indices of ``Rows.held``: the block, -1 at first, and the number of its rows that are stored.
+_BLOCK, _STORED_ROWS = range(2)
 
 
 class Rows(NamedTuple):
@@ -266,7 +269,7 @@ class Rows(NamedTuple):
 
     words: Words  #: 16 words per row: the words of one block, which 8, 4 or 2 trials share
     labels: Words32  #: (16): the current row of labels
-    held: Ints  #: (2): the block, -1 at first, and the number of its rows that are stored
+    held: Ints  #: _BLOCK and _STORED_ROWS
 
 
 @scratch
@@ -285,11 +288,11 @@ def next_row(key, t, q, n, rows):
         block, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
     else:
         block, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
-    if rows.held[0] != np.int64(block):
-        rows.held[0] = np.int64(block)
-        rows.held[1] = 0
+    if rows.held[_BLOCK] != np.int64(block):
+        rows.held[_BLOCK] = np.int64(block)
+        rows.held[_STORED_ROWS] = 0
     at = q << 4
-    if q < rows.held[1]:
+    if q < rows.held[_STORED_ROWS]:
         even = simd.load(rows.words, at)
         odd = simd.load(rows.words, at + 8)
     else:
@@ -298,7 +301,7 @@ def next_row(key, t, q, n, rows):
         if q < _BUFFERED_ROWS:
             simd.store(rows.words, at, even)
             simd.store(rows.words, at + 8, odd)
-            rows.held[1] = q + 1
+            rows.held[_STORED_ROWS] = q + 1
     shift = simd.splat(field * width)
     mask = simd.splat((ONE << np.uint64(n)) - ONE)
     even = (even >> shift) & mask

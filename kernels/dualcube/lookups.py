@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cube.labels import LabelSet, add_label, clear_labels, label_set
+from ..cube.labels import IS_FULL, STORED_LABELS, LabelSet, add_label, clear_labels, label_set
 from ..cube.paths import make_first_nonfaulty
 from ..draws.nodes import status
 from ..machine.array_types import I64, U64, Ints, Words
@@ -42,7 +42,7 @@ MOST_EVENTS = 256
 
 
 class LookupRecord(NamedTuple):
-    """Queried labels and events of a route. If ``asked.counts[1]`` is nonzero, it was too small and the route is repeated."""
+    """Queried labels and events of a route.  If ``asked`` was too small, its count IS_FULL is 1 and the route is repeated."""
 
     asked: LabelSet  #: the labels whose status was queried
     events: Words  #: rows of four numbers: kind, node, other node, number of nodes of the tree
@@ -212,11 +212,11 @@ def route_one(m, key, threshold, faults, s, t):
         record = lookup_record_for(capacity, MOST_EVENTS)
         world = RecordedDualCube(key, threshold, np.uint64(m), faults, record)
         nodes = route_recorded(world, s, t, workspace)
-        if record.asked.counts[1] == 0:
+        if record.asked.counts[IS_FULL] == 0:
             break
         capacity *= 4
     asked = record.asked
-    labels = np.sort(asked.table[asked.places[: asked.counts[0]]] - ONE)
+    labels = np.sort(asked.table[asked.places[: asked.counts[STORED_LABELS]]] - ONE)
     return (
         nodes,
         workspace.path[: max(nodes, 0)].copy(),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..cube.labels import IS_FULL, STORED_LABELS
 from ..draws.nodes import threshold
 from ..draws.pairs import BATCH, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
@@ -158,7 +159,7 @@ def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
         if pairs.trials[i] & mask == ZERO:
             world = RecordedDualCube(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], record_addresses)
             route_recorded(world, pairs.sources[i], pairs.targets[i], workspace_addresses)
-            count, full = record.asked.counts[0], record.asked.counts[1]
+            count, full = record.asked.counts[STORED_LABELS], record.asked.counts[IS_FULL]
             clear_record(record)
             if full:
                 return i

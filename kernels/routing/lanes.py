@@ -38,7 +38,7 @@ from ..draws import philox, sieve
 from ..draws.faults import SUBCUBES, index_faults
 from ..draws.lanes import smallest_distance
 from ..machine import bits, simd
-from ..machine.array_types import I64, Cells, Floats, Ints, Words
+from ..machine.array_types import I64, Cells, Floats, Ints
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .entry import (
@@ -53,7 +53,7 @@ from .entry import (
 from .greedy import route_lanes, skip_routes
 from .layout import MAX_SEARCHED_DIMENSION, F, K, N
 from .scalar import RoutingScratch, finish_trial, run_trial, set_up
-from .sums import add_chosen_lanes
+from .sums import DistanceSums, add_chosen_lanes, make_distance_sums, read_both_sums
 
 #: Largest k for which trials without close faults are decided in lanes.
 MAX_DECIDED_K = 3
@@ -91,9 +91,11 @@ class RoutingWorkspace(NamedTuple):
     decides_lost: np.bool_  #: k <= MAX_DECIDED_K: for n <= 32 the filter then decides trials that ROUTE loses too
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
-    masks: Cells  #: f rows of one vector, and an unused one: free dimensions of each fault's subcube
+    masks: Cells  #: f rows of one vector: free dimensions of each fault's subcube
     mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes; ``greedy.py`` describes them
-    sums: Words  #: six vectors: sums of Hamming distances, then of their squares, at each of _QUEUED, _ACTIVE and _FILTERED
+    filter_sums: DistanceSums  #: over the trials that the filter decides, which all have an active node
+    queue_sums: DistanceSums  #: over the queued trials that lanes decide
+    active_sums: DistanceSums  #: over those of them with an active node
     counted: Ints  #: numbers of trials, with the indices below
     first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
 
@@ -104,10 +106,6 @@ _BY_FILTER, _BY_QUEUE, _DELIVERED, _WITH_ACTIVE, _IN_ONE_SUBCUBE, _DELIVERED_ALL
 
 #: Indices of ``first``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
-
-#: Indices in ``sums`` of a vector of 8 words with sums of distances; the sums of their squares are the 8 words after it.  They
-#: are over trials decided by the queue, queued trials with an active node, and trials decided by the filter.
-_QUEUED, _ACTIVE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 # ---------------------------------------------------------------- 1. filter
@@ -149,7 +147,7 @@ def _record_decided(work, h, decided, on_path, trials, lanes):
     """Record the trials ``decided`` of a vector, of Hamming distances h, completely."""
     work.counted[_BY_FILTER] += bits.popcount(decided)
     work.counted[_DELIVERED] += bits.popcount(decided & ~on_path)
-    add_chosen_lanes(h, decided, 512 // lanes, work.sums, _FILTERED)
+    add_chosen_lanes(h, decided, 512 // lanes, work.filter_sums)
     if trials.start < max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]):
         _update_first(work, sieve.trial_in_lane(trials, bits.lowest(decided)), True)
 
@@ -277,8 +275,8 @@ def _make_close_queue(route_nearer: Any) -> Any:
         undecided = undecided1 | undecided3
         decided = live & ~undecided
         active = decided & ~all_unsafe
-        add_chosen_lanes(h, decided, 512 // lanes, work.sums, _QUEUED)
-        add_chosen_lanes(h, active, 512 // lanes, work.sums, _ACTIVE)
+        add_chosen_lanes(h, decided, 512 // lanes, work.queue_sums)
+        add_chosen_lanes(h, active, 512 // lanes, work.active_sums)
         work.counted[_BY_QUEUE] += bits.popcount(decided)
         work.counted[_DELIVERED] += bits.popcount(decided & ~on_path)
         work.counted[_WITH_ACTIVE] += bits.popcount(active)
@@ -307,25 +305,15 @@ def _record_counts(work, tally):
     tally[REACHABLE] += decided if work.trial.n <= MAX_SEARCHED_DIMENSION else 0
     delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_ALL_UNSAFE]
     record_active(tally, active, delivered, active, active)
-    total, squares = _read_sums(work.sums, _QUEUED)
+    total, squares = read_both_sums(work.filter_sums, work.queue_sums)
     record1_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
     record2_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
-    total, squares = _read_sums(work.sums, _ACTIVE)
+    total, squares = read_both_sums(work.filter_sums, work.active_sums)
     record3_minimal(tally, active, total, squares, work.first[_BY_ROUTE3])
 
 
-@block
-def _read_sums(sums, at):
-    """Return the sums of the Hamming distances and of their squares over the trials decided by the filter and those at ``at``.
-
-    ``at`` is _QUEUED or _ACTIVE.
-    """
-    total = simd.load(sums, _FILTERED) + simd.load(sums, at)
-    squares = simd.load(sums, _FILTERED + 8) + simd.load(sums, at + 8)
-    return np.int64(simd.total(total)), np.int64(simd.total(squares))
-
-
 def _make_kernel(width: int, word: Any) -> Kernel:
+    """Return the kernel with lanes of ``width`` bits, whose arrays have elements of the type ``word``."""
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     sift_trials = sieve.make_sieve(
         _make_filter(_add_high_distances if width == 32 else _leave_distances),
@@ -342,9 +330,11 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             np.int64(params[K]) <= MAX_DECIDED_K,
             sieve.make_samples(n, f + 2, lanes, word),
             sieve.make_queue(n, f + 2, first, lanes, word),
-            np.zeros((f + 1) * lanes, word),
+            np.zeros(f * lanes, word),
             np.zeros(2 * f * lanes, word),
-            np.zeros(_FILTERED + 16, np.uint64),
+            make_distance_sums(),
+            make_distance_sums(),
+            make_distance_sums(),
             np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),
             np.array([stop, stop]),
         )

@@ -53,15 +53,15 @@ class SearchScratch(NamedTuple):
 @scratch
 def search_scratch_for(k):
     """Return scratch memory for searches of depth k; up to k = 2 no visited nodes are stored, because none is reached twice."""
-    deep = np.int64(1 << 16) if k > 2 else np.int64(0)
+    most_nodes = MOST_EXPANDED if k > 2 else np.int64(0)
     return SearchScratch(
         np.zeros(64, np.uint64),
         np.zeros(64, np.uint64),
-        label_set(deep),
+        label_set(most_nodes),
         np.zeros(1, np.int64),
         # Each link nearer to t expands a node or delivers, and a route has at most n more links away from t than towards it.  So
         # this holds all nodes of a route that is cut off, or all but its last n.
-        np.zeros(2 * deep, np.uint64),
+        np.zeros(2 * most_nodes, np.uint64),
     )
 
 
@@ -75,7 +75,7 @@ def _make_memoryless_simulator(rule: Any) -> Any:
     @block
     def simulate(world, s, t, whole, k, search):
         curr = s
-        before = ALL_BITS
+        previous = ALL_BITS
         mark = s
         links = np.int64(0)
         power = np.int64(1)
@@ -85,11 +85,11 @@ def _make_memoryless_simulator(rule: Any) -> Any:
                 return STUCK
             if bit == CUT:
                 return LIMIT
-            there = curr ^ bit
-            if there in (before, mark):
+            following = curr ^ bit
+            if following in (previous, mark):
                 return LIVELOCK
-            before = curr
-            curr = there
+            previous = curr
+            curr = following
             links += 1
             if links == power:
                 mark = curr
@@ -160,16 +160,16 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
     """
     if drawing:
         return _make_sampling_simulator(rule)
-    go = _make_memoryless_simulator(rule)
+    simulate_rule = _make_memoryless_simulator(rule)
     if not searching:
-        return go
-    cut = _make_cutoff_classifier(rule)
+        return simulate_rule
+    classify_cutoff = _make_cutoff_classifier(rule)
 
     @block
     def simulate(world, s, t, whole, k, search):
         search.expanded[0] = 0
-        links = go(world, s, t, whole, k, search)
-        return cut(world, s, t, whole, k, search) if links == LIMIT else links
+        links = simulate_rule(world, s, t, whole, k, search)
+        return classify_cutoff(world, s, t, whole, k, search) if links == LIMIT else links
 
     return simulate
 
@@ -202,7 +202,7 @@ def _make_detour_finder(blocked: Any) -> Any:
     return find_detour
 
 
-def _make_route1_rule(blocked: Any, others: Any) -> Any:
+def _make_route1_rule(blocked: Any, find_detour: Any) -> Any:
     """Return the rule of ROUTE1(k)."""
 
     @block
@@ -227,12 +227,12 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
                 y ^= bit
             if clear_path:
                 return first
-        return others(world, curr, difference, whole, k)
+        return find_detour(world, curr, difference, whole, k)
 
     return route1
 
 
-def _make_route2_rule(blocked: Any, others: Any) -> Any:
+def _make_route2_rule(blocked: Any, find_detour: Any) -> Any:
     """Return the rule of ROUTE2(k)."""
 
     @block
@@ -269,19 +269,40 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
             depth += 1
             nodes[depth] = y
             left[depth] = y ^ curr ^ difference
-        return others(world, curr, difference, whole, k)
+        return find_detour(world, curr, difference, whole, k)
 
     return route2
 
 
 def make_route_rules(blocked: Any) -> Any:
     """Return the rules of ROUTE1 and ROUTE2 for a block ``blocked(world, x, bit)``."""
-    others = _make_detour_finder(blocked)
-    return _make_route1_rule(blocked, others), _make_route2_rule(blocked, others)
+    find_detour = _make_detour_finder(blocked)
+    return _make_route1_rule(blocked, find_detour), _make_route2_rule(blocked, find_detour)
+
+
+def _make_bit_finder(is_refused: Any) -> Any:
+    """Return the block ``find_bit(world, curr, dims)``: the first of the bits ``dims`` that is not refused, or ZERO."""
+
+    @block(always=True)
+    def find_bit(world, curr, dims):
+        while dims:
+            bit = highest_bit(dims)
+            dims ^= bit
+            if not is_refused(world, curr, bit):
+                return bit
+        return ZERO
+
+    return find_bit
 
 
 def make_route3_rule(blocked: Any, is_closed: Any) -> Any:
     """Return the rule of ROUTE3(1) for blocks ``blocked(world, x, bit)`` and ``is_closed(world, x)``: faulty or unsafe."""
+
+    @block(always=True)
+    def leads_to_closed(world, curr, bit):
+        return is_closed(world, curr ^ bit)
+
+    find_active, find_nonfaulty = _make_bit_finder(leads_to_closed), _make_bit_finder(blocked)
 
     @block
     def route3_rule(world, curr, difference, whole, k, search):
@@ -289,25 +310,12 @@ def make_route3_rule(blocked: Any, is_closed: Any) -> Any:
 
         The ends of a faulty link are faulty or unsafe, so a faulty link never leads to an active node.
         """
-        rest = difference
-        while rest:
-            bit = highest_bit(rest)
-            rest ^= bit
-            if not is_closed(world, curr ^ bit):
-                return bit
-        rest = difference
-        while rest:
-            bit = highest_bit(rest)
-            rest ^= bit
-            if not blocked(world, curr, bit):
-                return bit
-        rest = whole & ~difference
-        while rest:
-            bit = highest_bit(rest)
-            rest ^= bit
-            if not is_closed(world, curr ^ bit):
-                return bit
-        return ZERO
+        bit = find_active(world, curr, difference)
+        if bit == ZERO:
+            bit = find_nonfaulty(world, curr, difference)
+        if bit == ZERO:
+            bit = find_active(world, curr, whole & ~difference)
+        return bit
 
     return route3_rule
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..machine import simd
+from ..machine.array_types import Words
 from ..machine.bits import ONE
-from ..machine.jit import block
+from ..machine.jit import block, scratch
+
+
+class DistanceSums(NamedTuple):
+    """Sums over trials, each in a vector of eight 64-bit sums; made by ``make_distance_sums``."""
+
+    total: Words  #: sum of the Hamming distances
+    squares: Words  #: sum of their squares
+
+
+@scratch
+def make_distance_sums():
+    """Return the ``DistanceSums`` of no trials."""
+    return DistanceSums(np.zeros(8, np.uint64), np.zeros(8, np.uint64))
 
 
 @block(always=True)
@@ -28,11 +44,11 @@ def _sum_bytes(words):
 
 
 @block(always=True)
-def add_chosen_lanes(h, chosen, width, sums, at):
-    """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums at ``sums[at:]``."""
+def add_chosen_lanes(h, chosen, width, sums):
+    """Add the chosen lanes of the Hamming distances ``h``, of ``width`` bits each, to ``DistanceSums``."""
     words = simd.as64(simd.select(simd.mask(h, chosen), h, h - h))
-    total = simd.load(sums, at)
-    squares = simd.load(sums, at + 8)
+    total = simd.load(sums.total, 0)
+    squares = simd.load(sums.squares, 0)
     if width == 8:
         x, y = _sum_bytes(words)
         total = total + x
@@ -43,5 +59,13 @@ def add_chosen_lanes(h, chosen, width, sums, at):
             x = (words >> simd.splat(np.uint64(shift))) & lane
             total = total + x
             squares = squares + simd.mul32(x, x)
-    simd.store(sums, at, total)
-    simd.store(sums, at + 8, squares)
+    simd.store(sums.total, 0, total)
+    simd.store(sums.squares, 0, squares)
+
+
+@block
+def read_both_sums(sums, others):
+    """Return the sum of the Hamming distances, and of their squares, over the trials of two ``DistanceSums``."""
+    total = simd.load(sums.total, 0) + simd.load(others.total, 0)
+    squares = simd.load(sums.squares, 0) + simd.load(others.squares, 0)
+    return np.int64(simd.total(total)), np.int64(simd.total(squares))

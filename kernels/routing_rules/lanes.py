@@ -3,18 +3,20 @@
 Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and
 in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
+The *first path* of a message is ROUTE's, which corrects bits from the most significant down.
+
 1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
    without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
    neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all rules deliver
-   over the Hamming distance H; ROUTE does so unless a fault is on its path.  The filter queues the other trials for n <= 32.
+   over the Hamming distance H; ROUTE does so unless a fault is on that path.  The filter queues the other trials for n <= 32.
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
    preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
    over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
 
-Users' rules are evaluated if a fault is on the first path; rules that may leave a free path are evaluated in every trial.  In
-trials that the filter decides, each fault is a subcube by itself.  The remaining trials are evaluated one at a time, on the
-labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the filter's remaining trials are not
-queued: they are evaluated at once, on labels that are sampled again.
+Users' rules are evaluated in decided trials with a fault on the first path.  If one of them may leave a free first path, all are
+evaluated in every trial.  In trials that the filter decides, each fault is a subcube by itself.  The remaining trials are
+evaluated one at a time, on the labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the
+filter's remaining trials are not queued: they are evaluated at once, on labels that are sampled again.
 """
 
 from __future__ import annotations
@@ -27,30 +29,15 @@ import numpy as np
 from ..draws import sieve
 from ..draws.faults import SUBCUBES, index_faults, unsafe_subcubes
 from ..machine import simd
-from ..machine.array_types import I64, Cells, Floats, Ints
-from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
+from ..machine.array_types import I64, Cells, Floats
+from ..machine.bits import ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
-from ..routing.layout import MAX_SEARCHED_DIMENSION
-from ..tally.layout import Layout
-from ..tally.sums import offer
-from .layout import (
-    NAMES,
-    REFERENCE,
-    WANDERING_RULES,
-    F,
-    N,
-    compared_rules,
-    fallback_of,
-    make_layout,
-    promising_rules,
-)
+from .lane_counts import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
+from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, fallback_of, make_layout
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
-
-#: Indices of ``counted`` and ``first``: all trials that lanes decide, and the ones with a free first path among them.
-DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
@@ -61,17 +48,8 @@ class LanesWorkspace(NamedTuple):
     f: I64  #: number of faulty nodes
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
-    masks: Cells  #: f rows of one vector, and an unused one: free dimensions of each fault's subcube
-    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: (2): the smallest trial index of each kind
-
-
-@block(always=True)
-def count_decided(work, chosen, at, which):
-    """Count the lanes ``chosen`` as trials of the kind ``which``, DECIDED or FREE_PATH; ``at`` is the first of these trials."""
-    work.counted[which] += popcount(chosen)
-    if chosen:
-        work.first[which] = min(work.first[which], at)
+    masks: Cells  #: f rows of one vector: free dimensions of each fault's subcube
+    decided: DecidedTrials
 
 
 @block(always=True, stored=True)
@@ -87,7 +65,7 @@ def _classify_queue_vector(work, lanes):
     zero = s - s
     difference = s ^ t
     on_path = simd.no_lane(s)
-    one_between, two_between, shared = on_path, on_path, on_path
+    one_between, two_between, in_one_subcube = on_path, on_path, on_path
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         from_s, from_t = x ^ s, x ^ t
@@ -96,17 +74,12 @@ def _classify_queue_vector(work, lanes):
         two_between = two_between | (one_between & between)
         one_between = one_between | between
         outside = (from_s | from_t) & ~simd.load(work.masks, lanes * i)
-        shared = shared | (outside == zero)
-    return simd.bits(on_path), simd.bits(two_between), simd.bits(shared)
-
-
-@block(always=True)
-def _skip_user_rules(work, chosen, trials, lanes, tally):
-    """Do nothing: replaces the block of ``_make_unclustered_evaluator`` if there are no users' rules."""
+        in_one_subcube = in_one_subcube | (outside == zero)
+    return simd.bits(on_path), simd.bits(two_between), simd.bits(in_one_subcube)
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)``: users' rules in trials without close faults."""
+    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)`` for users' rules in trials without close faults."""
 
     @block
     def evaluate_lanes(work, chosen, trials, lanes, tally):
@@ -154,24 +127,26 @@ def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, u
     """
     has_user_rules = evaluate_user_rules is not None
     evaluate_column = _make_queue_evaluator(evaluate)
-    evaluate_users_in_column = _make_queue_evaluator(evaluate_user_rules or evaluate)
+    evaluate_users_in_column = _make_queue_evaluator(evaluate_user_rules)
 
     @block
     def close_queue(work, least, lanes, tally):
         queue = work.queue
         if queue.filled[0] < least:
             return queue.filled[0] > 0
-        on_path, two_between, shared = _classify_queue_vector(work, lanes)
+        on_path, two_between, in_one_subcube = _classify_queue_vector(work, lanes)
         live = first_lanes(queue.filled[0], lanes)
-        undecided = shared | (two_between if wanders else two_between & on_path)
+        undecided = in_one_subcube | (two_between if wanders else two_between & on_path)
         decided = live & ~undecided
-        rest = (decided if user_rule_wanders else decided & on_path) if has_user_rules else ZERO
-        while rest:
-            evaluate_users_in_column(work, lowest(rest), lanes, tally)
-            rest &= rest - ONE
-        for which in range(2):  # DECIDED, FREE_PATH; & 63: the lowest of no lanes is 64, whose trial is not used
-            count_decided(work, decided, sieve.decode_trial(queue, lanes, lowest(decided) & 63), which)
-            decided &= ~on_path
+        free = decided & ~on_path
+        # & 63: the lowest of no lanes is 64, whose trial is not used
+        count_decided(work.decided, decided, sieve.decode_trial(queue, lanes, lowest(decided) & 63), DECIDED)
+        count_decided(work.decided, free, sieve.decode_trial(queue, lanes, lowest(free) & 63), FREE_PATH)
+        if has_user_rules:
+            rest = decided if user_rule_wanders else decided ^ free
+            while rest:
+                evaluate_users_in_column(work, lowest(rest), lanes, tally)
+                rest &= rest - ONE
         undecided &= live
         while undecided:
             evaluate_column(work, lowest(undecided), lanes, tally)
@@ -188,9 +163,8 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
     ``evaluate_user_rules`` evaluates users' rules in trials where the built-in rules are decided, or is None.
     ``user_rule_wanders`` says whether a user's rule may leave a free first path.
     """
-    evaluate_lanes = (
-        _skip_user_rules if evaluate_user_rules is None else _make_unclustered_evaluator(evaluate_user_rules)
-    )
+    has_user_rules = evaluate_user_rules is not None  # Numba does not compile a branch of a constant that is False
+    evaluate_lanes = _make_unclustered_evaluator(evaluate_user_rules)
 
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
@@ -199,70 +173,20 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
         wanted = sieve.wanted_lanes(trials, lanes)
         undecided = (close | on_path if n > 32 else close) & wanted
         decided = wanted ^ undecided
-        evaluate_lanes(work, decided if user_rule_wanders else decided & on_path, trials, lanes, tally)
-        count_decided(work, decided, trials.start + lowest(decided), DECIDED)
         free = decided & ~on_path
-        count_decided(work, free, trials.start + lowest(free), FREE_PATH)
-        if undecided == ZERO:
-            return False
+        count_decided(work.decided, decided, trials.start + lowest(decided), DECIDED)
+        count_decided(work.decided, free, trials.start + lowest(free), FREE_PATH)
+        if has_user_rules:
+            evaluate_lanes(work, decided if user_rule_wanders else decided ^ free, trials, lanes, tally)
         while n > 32 and undecided:
             run_trial(trials.key, sieve.trial_in_lane(trials, lowest(undecided)), work.params, work.scratch, tally)
             undecided &= undecided - ONE
+        if undecided == ZERO:
+            return False
         sieve.queue_trials(work.queue, work.samples, trials, undecided, repeated, lanes)
-        return n <= 32
+        return True
 
     return filter_vector
-
-
-def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
-    """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
-
-    ``names`` are the rules that lanes decide.  ROUTE delivers only if the first path is free.  In these trials, and in no others,
-    lanes decide users' rules as well.  But if one of these may leave a free first path, all are evaluated in every trial, and
-    none is in ``names``.  If there are users' rules, rules are compared where these are evaluated.
-    """
-    compared = () if has_user_rules else compared_rules(names, reference)
-    pairs = tuple(
-        (int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), 1 if reference == "route" else -1)
-        for name in compared
-        if "route" in (name, reference)
-    )
-    has_pairs = len(pairs) > 0
-    kinds = tuple(FREE_PATH if name == "route" or name not in NAMES else DECIDED for name in names)
-    has_route = "route" in names
-    delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
-    at_hamming = tuple(int(layout.counter(f"{name}_at_hamming")) for name in names)
-    route_loss = int(layout.counter("route_loss")) if has_route else 0
-    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
-    wrong = tuple(int(layout.maximum(f"{name}_wrong")) for name in promising_rules(names))
-    possible = tuple(int(layout.counter(name)) for name in ("hamming_path_exists", "hamming_path_known"))
-    reachable = int(layout.counter("reachable"))
-    count, promising_count = len(names), len(wrong)
-
-    @block
-    def record_decided(work, n, tally):
-        decided, lost_by_route = work.counted[DECIDED], work.counted[DECIDED] - work.counted[FREE_PATH]
-        for i in range(count):
-            trials = work.counted[kinds[i]]
-            tally[delivered[i]] += trials
-            tally[at_hamming[i]] += trials
-            if trials:
-                offer(tally, most[i], np.int64(0), work.first[kinds[i]])
-        if decided and promising_count:
-            for i in range(promising_count):
-                offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
-        if has_pairs:
-            for diff_slot, differs_slot, sign in pairs:
-                tally[diff_slot] += sign * lost_by_route
-                tally[differs_slot] += lost_by_route
-        for slot in possible:
-            tally[slot] += decided
-        if n <= MAX_SEARCHED_DIMENSION:
-            tally[reachable] += decided
-            if has_route:
-                tally[route_loss] += lost_by_route
-
-    return record_decided
 
 
 def make_lanes_kernel(
@@ -304,9 +228,8 @@ def make_lanes_kernel(
             f,
             sieve.make_samples(n, f + 2, lanes, word),
             sieve.make_queue(n, f + 2, first, lanes, word),
-            np.zeros((f + 1) * lanes, word),
-            np.zeros(2, np.int64),
-            np.full(2, stop, np.int64),
+            np.zeros(f * lanes, word),
+            make_decided_trials(stop),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
@@ -316,7 +239,7 @@ def make_lanes_kernel(
             work = workspace_for(params, first, stop)
             work.scratch.world.now[POINT_KEY] = key
             sift_trials(key, first, stop, work, lanes, tally)
-            record_decided(work, work.samples.n, tally)
+            record_decided(work.decided, work.samples.n, tally)
 
     return routing_rules_lanes
 

@@ -10,8 +10,8 @@ LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
    Those trials are counted, if there are users' rules only with a free first path.  For n > 8 the other trials are queued; for
    n <= 8 all trials are placed.
 2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
-3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
-   over H.
+3. *statuses*, 512 nodes per operation (``plane_statuses.py``).  A level k implies vector bit k, so vectors are computed only if
+   LEVELS does not deliver over H.
 
 Trials in which all rules but ROUTE deliver over H are counted, and users' rules run in those without a free first path.  In the
 other trials all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
@@ -33,18 +33,11 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..survival.drawing import lane_places
 from . import levels_from_labels
-from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
+from .lane_counts import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
-from .planes import (
-    active_lanes,
-    find_delivered_lanes,
-    group_offset,
-    mark_neighbours,
-    place_eight,
-    place_trial,
-    plane_words,
-)
+from .plane_statuses import active_lanes, find_delivered_lanes, mark_neighbours
+from .planes import group_offset, make_planes, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
@@ -66,8 +59,7 @@ class WholeCubeWorkspace(NamedTuple):
     queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
-    first: Ints  #: (2): the smallest trial index of each kind
+    decided: DecidedTrials
 
 
 @block(always=True)
@@ -114,7 +106,7 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
     has_levels, has_vectors, has_route3 = "levels" in names, "vectors" in names, "route3" in names
     has_user_rules = evaluate_user_rules is not None
     evaluate_lane = _make_lane_evaluator(evaluate, has_route3 or has_user_rules)
-    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules or evaluate, True)
+    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules, True)
 
     @block(always=True)  # a call would pass a hundred arguments
     def route_group(work, n, column, live, minimal, free, tally):
@@ -135,15 +127,16 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
         if has_route3:
             decided &= active_lanes(work.planes, at, n)
         # & 7: the lowest of no lanes is 64, whose trial is not used
-        count_decided(work, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
-        count_decided(work, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
-        rest = decided & ~free if has_user_rules else ZERO
-        while rest:
-            i = lowest(rest)
-            rest &= rest - ONE
-            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
+        count_decided(work.decided, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
+        count_decided(work.decided, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
+        if has_user_rules:
             set_known_results(world, NOT_KNOWN, NOT_KNOWN)
-            evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
+            rest = decided & ~free
+            while rest:
+                i = lowest(rest)
+                rest &= rest - ONE
+                s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
+                evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
         rest = live & ~decided
         while rest:
             i = lowest(rest)
@@ -275,8 +268,8 @@ def _make_queue_filter(route_group: Any, find_free_and_minimal: Any, wanders: bo
         if has_user_rules:
             decided &= free
         # the lowest of no lanes is 64, whose trial is not used
-        count_decided(work, decided, start + lowest(decided), DECIDED)
-        count_decided(work, decided & free, start + lowest(decided & free), FREE_PATH)
+        count_decided(work.decided, decided, start + lowest(decided), DECIDED)
+        count_decided(work.decided, decided & free, start + lowest(decided & free), FREE_PATH)
         return decided
 
     @block(always=True)
@@ -376,10 +369,8 @@ def make_whole_cube_kernel(
             ends,
             ends if is_small else np.zeros(2 * slots, word),
             np.zeros(slots, np.int64),
-            # for n < 8 place_eight stores past the last plane
-            np.zeros(group_offset(slots, n) + 32, np.uint64),
-            np.zeros(2, np.int64),
-            np.full(2, stop, np.int64),
+            make_planes(slots, n),
+            make_decided_trials(stop),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
@@ -389,7 +380,7 @@ def make_whole_cube_kernel(
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key
             filter_trials(key, first, stop, work, lanes, tally)
-            record_decided(work, work.scratch.world.n, tally)
+            record_decided(work.decided, work.scratch.world.n, tally)
 
     return routing_rules_whole
 

@@ -25,6 +25,9 @@ from .channels import channel_number
 _NONE = np.int64(-1)
 _WAITING = np.int32(2**31 - 1)  # value of ``reached`` for a request whose node no header has reached
 
+#: Indices of ``Traffic.counts``.
+_MESSAGES, _REQUESTS = range(2)
+
 
 class Traffic(NamedTuple):
     """The messages of one trial."""
@@ -35,7 +38,7 @@ class Traffic(NamedTuple):
     onward: Ints  #: (request, 3): the requests at the ends of these channels, or -1
     reached: Ints32  #: for each request, the step in which the header reached its node, or -1 once it is granted
     held: Bytes  #: whether each channel is held
-    counts: Ints  #: two entries: number of messages, number of requests
+    counts: Ints  #: how many _MESSAGES and _REQUESTS the trial has so far
 
 
 @scratch
@@ -54,15 +57,16 @@ def traffic_for(n, messages, requests):
 
 @block
 def clear_traffic(traffic):
-    traffic.counts[0] = 0
-    traffic.counts[1] = 0
+    """Remove all messages, before a trial."""
+    traffic.counts[_MESSAGES] = 0
+    traffic.counts[_REQUESTS] = 0
 
 
 @block
 def _add_request(traffic):
     """Add a request without channels; return its index."""
-    at = traffic.counts[1]
-    traffic.counts[1] = at + 1
+    at = traffic.counts[_REQUESTS]
+    traffic.counts[_REQUESTS] = at + 1
     for i in range(3):
         traffic.channels[at, i] = -1
         traffic.onward[at, i] = -1
@@ -73,10 +77,10 @@ def _add_request(traffic):
 @block
 def _end_message(traffic):
     """End a message, made of all requests since the last message; its first request is ready."""
-    message = traffic.counts[0]
+    message = traffic.counts[_MESSAGES]
     traffic.reached[traffic.firsts[message]] = 0
-    traffic.firsts[message + 1] = traffic.counts[1]
-    traffic.counts[0] = message + 1
+    traffic.firsts[message + 1] = traffic.counts[_REQUESTS]
+    traffic.counts[_MESSAGES] = message + 1
 
 
 class MessageStop(NamedTuple):
@@ -202,7 +206,7 @@ def _release_channels(traffic, first, end):
 @block
 def has_deadlock(traffic):
     """Run until all messages have ended (False) or no request is granted in a step (True); then free all channels."""
-    messages = traffic.counts[0]
+    messages = traffic.counts[_MESSAGES]
     for m in range(messages):
         traffic.ungranted[m] = traffic.firsts[m + 1] - traffic.firsts[m]
     step = np.int32(0)

@@ -14,7 +14,7 @@ from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.binned import make_quantiles
 from fastcube.measure.grid import longest_axis
-from fastcube.measure.routing_rules import AXES, MAX_FAULTS
+from fastcube.measure.random_messages import AXES, MAX_FAULTS
 from fastcube.measure.statistics import Mean, Statistic
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Sample, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally

@@ -16,7 +16,7 @@ from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.binned import make_quantiles
 from fastcube.measure.estimate import Estimate, proportion
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import list_faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
@@ -69,7 +69,7 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
     sample = _sample_trial(point, key, trial)
-    faulty, found = faulty_nodes(sample), find_unsafe(sample.network)
+    faulty, found = list_faulty_nodes(sample), find_unsafe(sample.network)
     largest = max(found.subcubes, key=lambda part: part.dimension, default=None)
     lines = [
         f"  {len(faulty)} faulty nodes: {join_limited(map(sample.network.label, faulty), 32)}",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastcube.measure.routing_rules import explain_faults, wrap_steps
+from fastcube.measure.route_explanations import explain_faults, wrap_steps
 from fastcube.measure.study import Sample, join_limited
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.estimate import Estimate
-from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
+from fastcube.measure.statistics import CensoredMean, ClassBounds, ClassMean, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
@@ -64,18 +64,18 @@ def _expected_pairs_per_node(point: Point) -> float | Fraction:
 
 
 @functools.cache
-def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
     """Return the rows of ``bounds_of_classes``; they are zero for a class whose subcubes have more than n dimensions."""
     pairs = float(mean_close_pairs(n, f))
-    rows: list[Bounds] = []
+    rows: list[ClassBounds] = []
     for d, next_d, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
         most = max_unsafe(n, f, min(next_d - 1, n)) if d <= n else 0
         least = min_unsafe(f, d) if most else 0
-        rows.append((float(least), float(most), float(probability * most / pairs)))
+        rows.append(ClassBounds(float(least), float(most), float(probability * most / pairs)))
     return tuple(rows)
 
 
-def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
+def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
     """Return each class's least and most unsafe nodes, and a proved bound on its contribution to the mean over sampled trials.
 
     Trials are in classes by the dimension of their largest unsafe subcube, which begin at the dimensions ``MARKING``.
@@ -130,9 +130,9 @@ def _first_order(point: Point) -> float:
 def _find_unseen_class(point: Point, tally: Tally, e: Estimate) -> int | None:
     """Return the least dimension of a class with few trials whose proved bound makes the interval wide; None if there is none."""
     wide = _WIDE * e.value / float(_expected_pairs(point))
-    classes = zip(MARKING, _UNSAFE_NODES.sums(tally.counts), bounds_of_classes(point), strict=True)
-    for d, (trials, _, _), (_, _, contribution) in classes:
-        if trials < _FEW and contribution > wide:
+    classes = zip(MARKING, _UNSAFE_NODES.sum_classes(tally.counts), bounds_of_classes(point), strict=True)
+    for d, sums, bounds in classes:
+        if sums.trials < _FEW and bounds.proved > wide:
             return d
     return None
 

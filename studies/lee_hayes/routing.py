@@ -13,7 +13,7 @@ import numpy as np
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import dispatch, layout
 from fastcube.measure.grid import longest_axis
-from fastcube.measure.routing_rules import AXES, check_point, is_searched, sample_trial
+from fastcube.measure.random_messages import AXES, check_point, is_searched, sample_trial
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastcube.measure.asymptotic import Ratio
-from fastcube.measure.routing_rules import is_searched
+from fastcube.measure.random_messages import is_searched
 from fastcube.measure.statistics import Proportion, return_zero
 from fastcube.measure.study import Point
 

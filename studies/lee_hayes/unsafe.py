@@ -15,8 +15,8 @@ from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.binned import Distribution, TailProportion, make_quantiles
-from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import Bounds, Mean, Proportion, SplitMean
+from fastcube.measure.fault_sets import list_faulty_nodes
+from fastcube.measure.statistics import ClassBounds, Mean, Proportion, SplitMean
 from fastcube.measure.study import (
     Axis,
     Explanation,
@@ -52,7 +52,7 @@ def _node_count(point: Point) -> float:
 
 
 @functools.cache
-def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
     """Return least and most unsafe nodes of each class and a proved bound on its contribution to the mean, all over 2^n.
 
     Trials are in classes by their number of unsafe nodes, which begin at 1 and at the limits ``CLASSES``.  The last class ends at
@@ -61,7 +61,7 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
     one if the last class is not proved to be rarer than ``_RARE_CLASS``, because the trials then give the better bound.  Classes
     that do not occur have zeros.
     """
-    absent: Bounds = (0.0, 0.0, 0.0)
+    absent = ClassBounds(0.0, 0.0, 0.0)
     most = max_unsafe(n, f, n)
     if most == 0:
         return (absent,) * (1 + len(CLASSES))
@@ -72,13 +72,13 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
         least, probabilities = [1], probabilities[:1]
     greatest = [*(u - 1 for u in least[1:]), most]
     rows = [
-        (low / 2**n, high / 2**n, probability * high / 2**n)
+        ClassBounds(low / 2**n, high / 2**n, probability * high / 2**n)
         for low, high, probability in zip(least, greatest, probabilities, strict=True)
     ]
     return (*rows, *[absent] * (1 + len(CLASSES) - len(rows)))
 
 
-def _classes_at(point: Point) -> tuple[Bounds, ...]:
+def _classes_at(point: Point) -> tuple[ClassBounds, ...]:
     return _classes(int(point["n"]), int(point["f"]))
 
 
@@ -121,7 +121,7 @@ def sample_nodes(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    return explain_fault_set(int(point["n"]), faulty_nodes(sample_nodes(point, key, trial)))
+    return explain_fault_set(int(point["n"]), list_faulty_nodes(sample_nodes(point, key, trial)))
 
 
 # ---------------------------------------------------------------- Figure 8

@@ -15,7 +15,7 @@ from fastcube.kernels.free_subcube import dispatch
 from fastcube.kernels.free_subcube.layout import FREE_SUBCUBE as TALLY
 from fastcube.kernels.free_subcube.layout import PARTS
 from fastcube.measure.estimate import Estimate
-from fastcube.measure.fault_sets import faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes
 from fastcube.measure.statistics import Point, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.measure.tally import Tally
@@ -131,7 +131,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube = sample_trial(point, key, trial).network
     nodes, links = sorted(cube.faulty_nodes), sorted(cube.faulty_links)
     data: dict[str, Any] = {"faulty_nodes": nodes, "faulty_links": [list(link) for link in links]}
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     if links:
         texts = (_fault_text(cube, link) for link in links)
         lines.append(f"  {len(links)} faulty links: {join_limited(texts, 64)}")

@@ -9,7 +9,8 @@ from typing import Any
 from fastcube.kernels.routing_rules import dispatch
 from fastcube.kernels.routing_rules.layout import BLIND_RULES
 from fastcube.kernels.routing_rules.layout import ROUTING_RULES_RATE as TALLY
-from fastcube.measure.routing_rules import explain_rule, rule_statistics
+from fastcube.measure.route_explanations import explain_rule
+from fastcube.measure.rule_statistics import make_rule_statistics
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Axis, Explanation, Grid, Study, product_grid
 from fastcube.results.results import Results
@@ -63,7 +64,7 @@ ROUTING_RULES_RATE = Study(
     statistics=tuple(
         statistic
         for name in ("sidetrack", *(name for name in BLIND_RULES if name != "sidetrack"))
-        for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
+        for statistic in make_rule_statistics(name, "valid", can_give_up=name in ("dfs", "sidetrack"))
     ),
     kernel=lambda point: dispatch.ROUTING_RULES_RATE.kernel(*point.values()),
     keyed=("routing-rate", {"k": 1}),

@@ -12,7 +12,8 @@ from fastcube.kernels.routing_rules import dispatch
 from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
 from fastcube.kernels.routing_rules.layout import STATUS_NAMES
 from fastcube.measure.asymptotic import NormalMean
-from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, explain_message, sample_trial
+from fastcube.measure.random_messages import AXES, GRIDS, KEY_SOURCE, check_point, sample_trial
+from fastcube.measure.route_explanations import explain_message
 from fastcube.measure.statistics import Mean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results

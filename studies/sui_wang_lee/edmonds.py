@@ -12,7 +12,7 @@ from fastcube import resources
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
-from fastcube.measure.fault_sets import faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes
 from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
@@ -109,11 +109,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     graph = NonfaultyGraph(cube)
     trees, side = graph.minimum_edge_cut()
     degree = graph.min_degree
-    node = graph.node_of_degree(degree)
-    cut = graph.cut(side)
+    node = graph.find_node_of_degree(degree)
+    cut = graph.list_cut(side)
     smaller = min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))
     smaller_nodes = sorted(iterate_members(smaller))
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     if links:
         lines.append(f"  {len(links)} faulty links: {join_limited((_link_text(cube, *link) for link in links), 64)}")
     lines.append(

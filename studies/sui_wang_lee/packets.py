@@ -17,7 +17,7 @@ from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.asymptotic import NormalMean
-from fastcube.measure.fault_sets import faulty_nodes
+from fastcube.measure.fault_sets import list_faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.networks.hypercube import Hypercube
@@ -55,7 +55,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
     sample = _sample_ends(point, key, trial)
-    cube, s, f = sample.network, sample.others["s"], next(iter(faulty_nodes(sample)), -1)
+    cube, s, f = sample.network, sample.others["s"], next(iter(list_faulty_nodes(sample)), -1)
     levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
     # packet p goes down tree p mod k (S10)

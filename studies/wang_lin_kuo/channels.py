@@ -15,7 +15,7 @@ from fastcube.errors import check_range
 from fastcube.kernels.multicasting import dispatch, layout
 from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.asymptotic import NormalMean, Ratio
-from fastcube.measure.fault_sets import faulty_nodes, faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes, list_faulty_nodes
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
@@ -123,9 +123,9 @@ def _multicast_data(cube: Hypercube, net: Supercube, s: int, m: Multicast, heade
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
     sample = _sample_trial(point, key, trial)
-    faults, s, destinations = faulty_nodes(sample), sample.others["source"], sample.others["destinations"]
+    faults, s, destinations = list_faulty_nodes(sample), sample.others["source"], sample.others["destinations"]
     cube = sample.network
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
     pair = two_partition(cube, exhaustive=True)
     if pair is None:

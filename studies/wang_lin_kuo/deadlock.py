@@ -15,7 +15,7 @@ from fastcube.algorithms.channel_dependencies import dependency_cycle
 from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.errors import check_integer
 from fastcube.kernels.wormhole import dispatch, layout
-from fastcube.measure.fault_sets import faulty_nodes, faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes, list_faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Point, Study
 from fastcube.measure.tally import Tally
@@ -46,8 +46,8 @@ _GRAPHS = {
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
     sample = sample_trial(point, key, trial)
-    cube, faults = sample.network, faulty_nodes(sample)
-    lines = [faulty_text(cube)]
+    cube, faults = sample.network, list_faulty_nodes(sample)
+    lines = [describe_faulty_nodes(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "partition": None if pair is None else list(pair)}
     if pair is None:

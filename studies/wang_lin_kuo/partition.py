@@ -16,7 +16,7 @@ from fastcube.algorithms.partition import Pair, find_conflict, find_pair
 from fastcube.errors import check_integer, check_range
 from fastcube.exact.closed_forms import mean_tolerant_pairs
 from fastcube.kernels.partition import dispatch, layout
-from fastcube.measure.fault_sets import faulty_nodes, faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes, list_faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.measure.tally import Tally
@@ -141,13 +141,13 @@ def _choose_pairs(n: int, pair: Pair | None, faults: Sequence[int]) -> list[Pair
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
     sample = sample_trial(point, key, trial)
-    faults = faulty_nodes(sample)
+    faults = list_faulty_nodes(sample)
     greedy, pair = find_pair(n, faults, exhaustive=False), find_pair(n, faults, exhaustive=True)
     dimensions = [_conflict_data(faults, (i,)) for i in range(n)]
     pairs = [_conflict_data(faults, dims) for dims in _choose_pairs(n, pair, faults)]
 
     lines = [
-        faulty_text(sample.network),
+        describe_faulty_nodes(sample.network),
         "  dimensions by themselves:",
         *_truncate_lines([_conflict_text(n, row) for row in dimensions]),
         "  pairs of dimensions, in lexicographic order:",

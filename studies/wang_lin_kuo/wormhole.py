@@ -12,7 +12,7 @@ from fastcube.algorithms.partition import Supercube, two_partition
 from fastcube.algorithms.wormhole import Wormhole, simulate_wormhole
 from fastcube.errors import check_range
 from fastcube.kernels.wormhole import dispatch, layout
-from fastcube.measure.fault_sets import faulty_nodes, faulty_text
+from fastcube.measure.fault_sets import describe_faulty_nodes, list_faulty_nodes
 from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
@@ -57,9 +57,9 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, count = int(point["n"]), int(point["destinations"])
     sample = _sample_trial(point, key, trial)
-    cube, faults, destinations = sample.network, faulty_nodes(sample), sample.others["destinations"]
+    cube, faults, destinations = sample.network, list_faulty_nodes(sample), sample.others["destinations"]
     messages = [(s, destinations[i * count : (i + 1) * count]) for i, s in enumerate(sample.others["sources"])]
-    lines = [faulty_text(cube)]
+    lines = [describe_faulty_nodes(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "messages": [[s, d] for s, d in messages]}
     data["partition"] = None if pair is None else list(pair)

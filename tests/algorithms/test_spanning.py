@@ -147,9 +147,9 @@ def test_flows_are_those_of_the_twin():
         plain = twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links)
         for s, t in [rng.sample(sorted(plain), 2) for _ in range(4)]:
             wanted = twin.flow(plain, s, t, cube.n)
-            assert max_flow(graph, graph.links, 1 << s, t, wanted)[0] == wanted
+            assert max_flow(graph, graph.links, 1 << s, t, wanted).paths == wanted
             paths, side = max_flow(graph, graph.links, 1 << s, t, cube.n + 1)
-            assert paths == wanted == len(graph.cut(side)) and side >> s & 1 and not side >> t & 1
+            assert paths == wanted == len(graph.list_cut(side)) and side >> s & 1 and not side >> t & 1
 
 
 def test_a_path_gives_way_to_another():
@@ -157,7 +157,7 @@ def test_a_path_gives_way_to_another():
     graph = NonfaultyGraph(fc.Hypercube(3))
     arcs = [(0, 4), (4, 6), (6, 7), (0, 2), (2, 6), (4, 5), (5, 7)]
     tails = [sum(1 << u for u, v in arcs if u ^ v == 1 << k) for k in range(3)]
-    assert max_flow(graph, tails, 1, 7, 3)[0] == 2
+    assert max_flow(graph, tails, 1, 7, 3).paths == 2
 
 
 @pytest.mark.parametrize("missing", range(1, 5))

@@ -14,7 +14,8 @@ from helpers.compiled import mark_others_slow
 from helpers.processes import TOY_FILE, run_fastcube
 
 import fastcube as fc
-from fastcube.cli import COMMANDS, checked_run, colour_text, group, main
+from fastcube.cli import COMMANDS, checked_run, group, main
+from fastcube.cli.terminal import colour_text
 from fastcube.running import engines
 
 
@@ -359,7 +360,7 @@ def test_a_table_of_few_trials_says_so_where_a_time_limit_ended_the_run(cli, mon
     for trials, message in ((29, "fewer than 30 trials at 1 of 1 point\n"), (30, "")):
         results = fc.run(fc.study(str(TOY_FILE)), trials=trials, a=1)
         monkeypatch.setattr(driver, "run_study", lambda *_, found=results, **__: (found, signals.WORK_REMAINS))
-        monkeypatch.setattr("fastcube.cli.exit_process", sys.exit)
+        monkeypatch.setattr("fastcube.cli.terminal.exit_process", sys.exit)
         code, out, said = cli("run", TOY_FILE, "--trials", "100", "--set", "a=1", "--max-seconds", "9", "-o", "r.h5")
         assert (code, f" {trials} " in out) == (75, True)
         assert said.startswith(message + "fastcube: work remains; ")

@@ -18,8 +18,7 @@ from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
 from toy import TOY
 
 import fastcube as fc
-from fastcube import cli
-from fastcube.cli import COMMANDS, checked_run, group
+from fastcube.cli import COMMANDS, checked_run, group, terminal
 from fastcube.measure import paper
 from fastcube.results.reading import open_results
 
@@ -145,7 +144,7 @@ def check_numbers(path):
 def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     folder = Path(shutil.copytree(place, tmp_path / "a" / "b"))
     monkeypatch.chdir(folder)
-    for module in (cli, checked_run):
+    for module in (terminal, checked_run):
         monkeypatch.setattr(module, "exit_process", leaves)
     monkeypatch.setattr(paper, "installed_benchmarks", lambda: ())  # a blank names all, which take a minute
     rng = random.Random(seed)

@@ -11,7 +11,7 @@ import pytest
 from helpers.compiled import mark_others_slow
 
 import fastcube as fc
-from fastcube.measure import given_faults
+from fastcube.measure import evaluations, fault_set_csv
 from fastcube.running.progress import Progress
 
 
@@ -136,6 +136,18 @@ def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):
         fc.read_fault_sets(tmp_path / "none.csv")
 
 
+def test_cells_may_be_long_and_the_limit_of_csv_is_restored(tmp_path):
+    """Each row restores it: also a row that is refused, and rows after which the reader stops."""
+    limit = csv.field_size_limit()
+    (tmp_path / "some.csv").write_text(f"n,faulty_nodes,{(limit + 1) * 'c'}\n3,1,{(limit + 1) * 'c'}\n3,2,\n3,9,\n")
+    rows = fault_set_csv.iter_fault_sets(tmp_path / "some.csv")
+    for node in (1, 2):
+        assert next(rows).network.faulty_nodes == {node} and csv.field_size_limit() == limit
+    with pytest.raises(fc.ParameterError, match="line 4: "):
+        next(rows)
+    assert csv.field_size_limit() == limit
+
+
 def fold_names():
     """Names that differ from a column that is read in case, blanks, - or _, or by a slip, and names that speak of faults."""
     for name in ("faulty_nodes", "faulty_links"):
@@ -221,19 +233,19 @@ def test_labels_of_one_hash_value_take_no_longer_than_others(tmp_path):
 
     labels = [Label(i) for i in range(1, 2000)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(given_faults, "_parse_label", lambda name, text, bits: labels[int(text)])
-        patch.setattr(given_faults, "network", lambda *given: fc.Hypercube(3))
+        patch.setattr(fault_set_csv, "parse_label", lambda name, text, bits: labels[int(text)])
+        patch.setattr(fault_set_csv, "network", lambda *given: fc.Hypercube(3))
         for name, cell in (
             ("faulty_nodes", " ".join(map(str, range(1999)))),
             ("faulty_links", " ".join(f"{i}-{i + 1}" for i in range(1998))),
         ):
             Label.compared = 0
-            given_faults._parse_row({"n": "3", name: cell}, 0)
+            fault_set_csv._parse_row({"n": "3", name: cell}, 0)
             assert Label.compared < 100 * 2000
 
 
 def test_rows_and_columns_have_a_limit_and_long_files_say_how_far_they_are(tmp_path, run, monkeypatch):
-    monkeypatch.setattr(given_faults, "_MOST_ROWS", 20)
+    monkeypatch.setattr(fault_set_csv, "_MOST_ROWS", 20)
     (tmp_path / "some.csv").write_text("n,faulty_nodes\n" + 20 * "3,1\n")
     assert len(fc.read_fault_sets(tmp_path / "some.csv")) == 20
     (tmp_path / "more.csv").write_text("n,faulty_nodes\n" + 21 * "3,1\n")
@@ -335,7 +347,7 @@ def test_too_little_memory_is_one_line(monkeypatch, run):
     def fail(*_):
         raise MemoryError("Unable to allocate 3.20 GiB")
 
-    monkeypatch.setattr("fastcube.measure.given_faults.iter_evaluations", fail)
+    monkeypatch.setattr("fastcube.measure.evaluations.iter_evaluations", fail)
     assert run("evaluate sets.csv --study survival") == (
         2,
         "",
@@ -365,8 +377,8 @@ def test_a_file_without_rows_gives_the_header(study, tmp_path, run):
     ids=["results", "rows", "bytes", "characters"],
 )
 def test_rows_of_a_pipe_are_held_up_to_a_limit(text, status, shown, run, monkeypatch):
-    monkeypatch.setattr(given_faults, "_MOST_PIPED", 200)
-    monkeypatch.setattr(given_faults, "_LONGEST_LINE", 300)
+    monkeypatch.setattr(evaluations, "_MOST_PIPED", 200)
+    monkeypatch.setattr(fault_set_csv, "_LONGEST_LINE", 300)
     end, start = os.pipe()
     try:
         os.write(start, text.encode())
@@ -385,7 +397,9 @@ def test_an_evaluation_that_fails_names_the_trial(tmp_path, run, monkeypatch):
     def fail(given):
         raise fc.ParameterError("too much")
 
-    monkeypatch.setitem(given_faults.EVALUATIONS, "find-tree", (lambda given: None, fail, ("tree",)))
+    monkeypatch.setitem(
+        evaluations.EVALUATIONS, "find-tree", evaluations.Evaluation(lambda given: None, fail, ("tree",))
+    )
     (tmp_path / "sets.csv").write_text("n,trial,faulty_nodes\n3,7,1\n")
     code, _, said = run("evaluate sets.csv --study find-tree")
     assert code == 2 and said.splitlines()[-1] == "fastcube: sets.csv, trial 7: too much"

@@ -17,7 +17,7 @@ import fastcube as fc
 from fastcube.cli import slurm
 from fastcube.cli.sbatch_options import parse_time_limit
 from fastcube.results import memory
-from fastcube.running import engines, planning
+from fastcube.running import planning, work_units
 
 
 def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path):
@@ -278,7 +278,7 @@ def test_the_script_states_the_cost_and_warns_where_it_passes_the_time(cli):
 
 
 def test_a_script_is_made_without_compiling(cli, monkeypatch):
-    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 1)
     monkeypatch.setattr(planning, "measured_seconds", lambda *_: pytest.fail("compiles"))
     script, said = script_of(cli, "--array", "4", "--trials", "100")
     assert "# Its time was not estimated, because its kernels were not compiled" in script

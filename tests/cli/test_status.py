@@ -20,7 +20,7 @@ from fastcube.results.combining import merge
 from fastcube.results.missing_shards import array_list, incomplete_shards
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running.engines import WorkUnit, run_unit
+from fastcube.running.work_units import WorkUnit, run_unit
 
 
 def shard(i, count, trials, **options):

@@ -15,11 +15,11 @@ from helpers.command_line import ROOT
 from helpers.compiled import mark_others_slow
 
 import fastcube as fc
-from fastcube import cli
-from fastcube.cli import COMMANDS, completion, configure_logging, group
+from fastcube.cli import COMMANDS, completion, group
+from fastcube.cli.terminal import configure_logging, print_message
 from fastcube.measure import installed, paper, registry
 from fastcube.measure.goal import Goal
-from fastcube.running import engines, planning
+from fastcube.running import planning, work_units
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_the_shell_scripts_are_what_the_document_installs(shell, tmp_path):
 
 
 def test_a_study_in_full(run, monkeypatch):
-    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 1)
     code, out, _ = run("list unsafe-fraction")
     study = registry.study("unsafe-fraction")
     assert code == 0
@@ -136,7 +136,7 @@ def test_a_study_in_full(run, monkeypatch):
 
 
 def test_the_time_of_a_grid_is_measured(run, monkeypatch):
-    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 0)
     monkeypatch.setattr(planning, "measured_seconds", lambda study, points, most=(): [2e-6] * len(points))
     _, out, _ = run("list unsafe-fraction")
     assert "about 2 min on one core of this machine" in " ".join(out.split())  # 56 points, 10^6 trials
@@ -145,7 +145,7 @@ def test_the_time_of_a_grid_is_measured(run, monkeypatch):
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_lists_fit_the_terminal(run, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 1)
     for line, lines in (("list", len(fc.study_names())), ("list routing", 10)):
         shown = run(line)[1].splitlines()
         assert len(shown) >= lines and max(map(len, shown)) <= columns
@@ -155,7 +155,7 @@ def test_lists_fit_the_terminal(run, monkeypatch, columns):
 def steady(monkeypatch):
     """Make planning believe that each trial takes a millisecond."""
     monkeypatch.setattr(planning, "measured_seconds", lambda study, points, most=(): [1e-3] * len(points))
-    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 0)
 
 
 def test_a_dry_run_says_what_a_run_would_do_and_does_nothing(run, steady, tmp_path):
@@ -281,7 +281,7 @@ def test_talk_that_standard_error_does_not_take_ends_nothing(monkeypatch):
             raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(sys, "stderr", Full())
-    cli.print_message("a line")
+    print_message("a line")
 
 
 @pytest.mark.parametrize("columns", [60, 120])

@@ -6,7 +6,8 @@ from concurrent.futures import Executor, Future
 
 from fastcube.errors import ParameterError
 from fastcube.running import checkpoints, driver, lost_scheduler, signals, work_loop
-from fastcube.running.engines import Engine, FinishedUnit
+from fastcube.running.engines import Engine
+from fastcube.running.work_units import FinishedUnit
 
 
 class ImmediateExecutor(Executor):

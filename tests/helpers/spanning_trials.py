@@ -42,11 +42,11 @@ def count_flows(cube):
     while True:
         core = graph._grow_core(core, best)
         rest = graph.nodes & ~core
-        beside = rest & graph.neighbours(core)
+        beside = rest & graph.find_neighbours(core)
         if rest.bit_count() < 1 << graph.min_degree or not beside:
             return flows
         target = beside & -beside
-        best = min(best, max_flow(graph, graph.links, core, target.bit_length() - 1, best)[0])
+        best = min(best, max_flow(graph, graph.links, core, target.bit_length() - 1, best).paths)
         core |= target
         flows += 1
 

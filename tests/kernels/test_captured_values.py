@@ -22,7 +22,7 @@ from fastcube.errors import StudyMismatchError
 from fastcube.kernels.machine import captured_values, content
 from fastcube.measure import fingerprint, registry
 from fastcube.measure.fingerprint import hash_functions
-from fastcube.running.engines import StudyReference
+from fastcube.running.work_units import StudyReference
 
 STUDY = """
 import fastcube as fc

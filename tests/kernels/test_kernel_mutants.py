@@ -89,7 +89,7 @@ FURTHER_POINTS = (
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
-    ("survival", ("crossed", 2, 2, 0), "scalar.SURVIVAL_SINGLE", 4),  # two survivors, the fewest with a pair
+    ("survival", ("hypercube", 3, 6, 0), "scalar.SURVIVAL_SINGLE", 3),  # two nonfaulty nodes, a single pair
     # as many components as are counted
     ("survival-components", ("crossed", 4, 8, 6), "scalar.SURVIVAL_COMPONENTS", 60),
 )
@@ -105,13 +105,6 @@ EQUIVALENT = {
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
-    "routing.lanes.workspace_for: return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
-    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 1) * lanes, word),"
-    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
-    " np.array([stop, stop])) -> return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
-    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 2) * lanes, word),"
-    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
-    " np.array([stop, stop]))": ("the mutant only allocates more memory"),
     "survival.curve.curve_scratch_for: return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
     " _FAILING_LINKS else nodes, np.int32), np.empty(16, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
     " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), failed, rows, survivors, np.zeros(count, np.uint64),"
@@ -146,9 +139,6 @@ EQUIVALENT = {
     ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
-    ),
-    "routing_rules.planes.find_delivered_lanes: open_ &= ~now -> open_ |= ~now": (
-        "the lanes that the mutant opens again have their results already, of which a delivery over H counts first"
     ),
     "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
     " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (

@@ -33,7 +33,7 @@ def fill_twice(values, capacity, new, there):
     for i in range(values.size):
         there[i] = labels.has_label(seen, values[i])
         new[i] = labels.add_label(seen, values[i])
-    return seen.counts[1]
+    return seen.counts[labels.IS_FULL]
 
 
 @pytest.mark.parametrize("shift", [0, 20, 55])

@@ -9,6 +9,7 @@ import pytest
 
 import fastcube as fc
 from fastcube.blocks import LOST, STUCK, block, first_path, popcount
+from fastcube.kernels.draws.faults import FAULTY_NODES
 from fastcube.kernels.routing_rules.own_rules import MOST_LINKS, are_believed, is_possible, make_path_checker
 
 #: What the rule ``nonsense`` returns, by the number of faulty nodes, with the part of the message about it.
@@ -27,7 +28,7 @@ RESULTS = {
 
 @block
 def nonsense(world, status, s, t):
-    f, h = world.faults.size[0], popcount(s ^ t)
+    f, h = world.faults.size[FAULTY_NODES], popcount(s ^ t)
     if f == 1:
         return h - 1 if h > 1 else STUCK
     if f == 2:

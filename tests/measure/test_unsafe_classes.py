@@ -42,7 +42,7 @@ def test_split_it_is_narrower_around_the_same_value(n, f, times):
 def test_trials_keep_to_the_bounds_of_their_classes(n, f):
     """Points at which many classes occur: in lanes, on whole cubes and by merging."""
     _, _, counts = both(n, f, 20_000)
-    sums = FRACTION.sums(counts)
+    sums = FRACTION.sum_classes(counts)
     assert [sum(column) for column in zip(*sums, strict=True)] == [
         counts["with_unsafe"],
         counts["unsafe_nodes"],

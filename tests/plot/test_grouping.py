@@ -7,7 +7,7 @@ from helpers.figures import BAR, FEW, LINE, MANY, artists
 
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.plot.grouping import _is_coinciding
-from fastcube.plot.panel import Line
+from fastcube.plot.lines import Line
 from fastcube.plot.sheet import Sheet
 
 

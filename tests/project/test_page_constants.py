@@ -25,7 +25,7 @@ from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
 from fastcube.kernels.tally.layout import DIGIT_BITS
-from fastcube.measure import fault_sets, given_faults
+from fastcube.measure import evaluations, fault_sets
 from fastcube.measure.estimate import proportion
 from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
@@ -96,7 +96,7 @@ SENTENCES = {
         lambda: f"one sample in {('a thousand', 'a hundred')[chance_of_a_worse_fit() > 1e-3]} does: chi-square",
     ],
     "docs/faults.md": [
-        lambda: f"may bring {given_faults._MOST_PIPED >> 20} MiB of text",
+        lambda: f"may bring {evaluations._MOST_PIPED >> 20} MiB of text",
         lambda: f"in networks of up to 2^{fault_sets.MAX_LISTED.bit_length() - 1} nodes",
     ],
     "docs/format.md": [

@@ -133,7 +133,7 @@ def test_a_reserved_name_is_one_line_with_both_owners(given, message):
 def test_the_reader_refuses_what_the_writer_refuses(tmp_path, monkeypatch):
     study = own_study()
     with monkeypatch.context() as patch:
-        patch.setattr("fastcube.measure.study.check_names", lambda *parts: None)
+        patch.setattr("fastcube.measure.measurement.check_names", lambda *parts: None)
         bad = replace(study, axes=(fc.Axis("low", "an own axis", int, 0, 99), study.axes[1]))
         shard_results(study, 0, 100)
         results = shard_results(study, 0, 100)

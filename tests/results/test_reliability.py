@@ -17,7 +17,9 @@ import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
-from fastcube.results.reliability import chernoff_interval, connectivity, crossing
+from fastcube.results.failure_curves import chernoff_interval
+from fastcube.results.proved_values import connectivity
+from fastcube.results.reliability import find_crossing
 from fastcube.results.results import Results
 
 
@@ -61,7 +63,7 @@ def test_of_all_fault_sets_it_is_the_polynomial(name):
 @pytest.mark.kernels
 def test_the_exact_crossing_at_four():
     """.102939 (N12, C3)."""
-    assert crossing(exact_results("moebius1", 4)).rate == pytest.approx(0.102939, abs=1e-5)
+    assert find_crossing(exact_results("moebius1", 4)).rate == pytest.approx(0.102939, abs=1e-5)
 
 
 @pytest.mark.kernels
@@ -226,7 +228,7 @@ def test_the_command_reads_a_curve(tmp_path, capsys):
 def test_limits_that_say_nothing_are_not_printed():
     from fastcube.cli.reliability import _format_reading
     from fastcube.measure.estimate import Estimate
-    from fastcube.results.reliability import Reading
+    from fastcube.results.failure_curves import Reading
 
     assert _format_reading(Reading(Estimate(0.5, 0.0, 0.0, 1.0), 1.0, 0.0, 1.0)) == "not known"
     assert _format_reading(Reading(Estimate(0.0, 0.0, -1.0, 1.0), 2.0, -1.0, 1.0)) == "not known"

@@ -24,8 +24,8 @@ def shards(tmp_path):
 @pytest.fixture
 def whole_readings(monkeypatch):
     """Whatever is read whole, through HDF5, is entered here."""
-    out, stated = [], reading._parse_header
-    monkeypatch.setattr(reading, "_parse_header", lambda *given: out.append(given) or stated(*given))
+    out, stated = [], reading.parse_header
+    monkeypatch.setattr(reading, "parse_header", lambda *given: out.append(given) or stated(*given))
     return out
 
 

@@ -38,8 +38,8 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import signals, work_loop
 from fastcube.running.driver import run_study
-from fastcube.running.engines import run_unit
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
+from fastcube.running.work_units import run_unit
 
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
 

@@ -170,8 +170,8 @@ def test_the_first_item_of_a_run_is_the_one_counted_again(monkeypatch):
     kind = work_loop.WorkUnit
     monkeypatch.setattr(work_loop, "WorkUnit", lambda *a, **k: items.append(kind(*a, **k)) or items[-1])
     fc.run(study_of(forgets), a=[1, 2], trials=3000)
-    assert [item.again for item in items[:1]] == [3000]
-    assert not any(item.again for item in items[1:])
+    assert [item.repeated_trials for item in items[:1]] == [3000]
+    assert not any(item.repeated_trials for item in items[1:])
 
 
 class Counts:

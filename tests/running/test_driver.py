@@ -30,8 +30,10 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver, lost_scheduler, point_work, work_loop
 from fastcube.running.driver import run_study
-from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit, task_group
+from fastcube.running.engines import Engine, open_engine
+from fastcube.running.launchers import task_group
 from fastcube.running.signals import FINISHED, WORK_REMAINS
+from fastcube.running.work_units import WorkUnit, run_unit
 
 TRIALS = 5003  # prime: no split comes out even
 

@@ -65,14 +65,14 @@ def test_so_many_faults_span_a_cube(n):
 
 def test_a_run_says_which_target_it_reached():
     rows = [({"p": p}, COIN.count({"p": p}, 4096)) for p in (0.5, 0.0)]
-    assert Goal(relative=0.05).reached_lines(COIN, rows) == [
+    assert Goal(relative=0.05).describe_reached(COIN, rows) == [
         "relative 5% was reached on head at 1 of 2 points",
         "no target was reached on head at 1 of 2 points, 1 of them without an event",
     ]
-    assert Goal(trials=5).reached_lines(COIN, rows) == []
+    assert Goal(trials=5).describe_reached(COIN, rows) == []
     counters = {"total": "head_total", "squares": "head_squares", "nonzero": "head_nonzero"}
     statistic = fc.NormalMean(name="head", description="heads", **counters)
-    (line,) = Goal(precision=0.1).reached_lines(replace(COIN, statistics=(statistic,)), rows[:1])
+    (line,) = Goal(precision=0.1).describe_reached(replace(COIN, statistics=(statistic,)), rows[:1])
     assert line.startswith("precision 0.1 was reached on head; that interval is asymptotic")
 
 

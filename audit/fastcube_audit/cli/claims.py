@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fastcube.cli import colour_text, completion, exit_process, line_width, options, print_message
+from fastcube.cli import completion, options
+from fastcube.cli.terminal import colour_text, exit_process, line_width, print_message
 from fastcube.errors import ParameterError, count_text, join_alternatives, plain_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fastcube.cli import completion, exit_unfinished, options, print_message
+from fastcube.cli import completion, options
+from fastcube.cli.terminal import exit_unfinished, print_message
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -64,10 +65,10 @@ def command(
     if code:
         exit_unfinished(code, f"what is done is in {output}")
     from ..report.agreement import VERDICT_LABELS
-    from ..report.content import content  # needs Jinja2, which prepare() has checked
+    from ..report.content import collect_content  # needs Jinja2, which prepare() has checked
 
-    for paper in content(maker.plan, maker.folder)["papers"]:
-        counts = Counter(VERDICT_LABELS[item["verdict"]][0] for item in paper["items"])
+    for paper in collect_content(maker.plan, maker.folder)["papers"]:
+        counts = Counter(VERDICT_LABELS[result["verdict"]][0] for result in paper["results"])
         reported = ", ".join(f"{many} {word}" for word, many in counts.most_common())
         click.echo(f"{paper['inventory'].short}: {counts.total()} items: {reported}")
     print_message(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")

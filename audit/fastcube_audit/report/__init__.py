@@ -1,7 +1,8 @@
 """``fastcube reproduce``: everything that the papers print next to the measured values, in one HTML file.
 
 ``plan.py`` lists the pieces, ``running.py`` computes them, ``folder.py`` stores them, ``agreement.py`` compares printed with
-measured values, ``content.py`` collects the content of the page, and ``render.py`` fills the HTML templates.
+measured values, ``content.py`` collects the content of the page (``pieces.py`` of a piece, ``result_content.py`` of a published
+result), and ``render.py`` fills the HTML templates.
 """
 
 from __future__ import annotations

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import wrap_study_errors
 from fastcube.plot import default_style, study_figure
-from fastcube.plot.panel import has_no_events, is_drawable
+from fastcube.plot.lines import has_no_events, is_drawable
 from fastcube.plot.svg import adaptive_svg, figure_svg, narrow_panels
 from fastcube.results.rounding import estimate_texts
 
 if TYPE_CHECKING:
-    from fastcube.plot.panel import Line, Panel
+    from fastcube.plot.lines import Line
+    from fastcube.plot.panel import Panel
     from fastcube.results.results import Results
 
 
@@ -52,7 +53,7 @@ def _table(panel: Panel) -> dict[str, Any]:
         "at": [_number(x) for x in at],
         "columns": columns,
         "stated": [s.text for s in panel.statements],
-        "others": [" ".join(label.split()) for label in panel.others],
+        "others": [" ".join(label.split()) for label in panel.other_entries],
     }
 
 

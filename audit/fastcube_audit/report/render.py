@@ -12,7 +12,7 @@ from typing import Any
 from fastcube.results.provenance import package_version
 
 from .agreement import HEADLINE_VERDICTS, VERDICT_LABELS
-from .content import content
+from .content import collect_content
 from .folder import Folder
 from .plan import Plan
 from .text import formula, markdown
@@ -59,7 +59,7 @@ def render(plan: Plan, folder: Folder) -> str:
     policy = "; ".join(["default-src 'none'", *(f"{kind} {source}" for kind, source in allowed.items())])
     template = _environment().get_template("report.html")
     page: str = template.render(
-        content(plan, folder), style=style, script=script, policy=policy, version=package_version()
+        collect_content(plan, folder), style=style, script=script, policy=policy, version=package_version()
     )
     # in text, and between the double quotes of the templates' attributes, an apostrophe needs no escaping
     return _OPTIONAL.sub("", page).replace("&#39;", "'")

@@ -290,7 +290,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
     of_items = [
         evidence.statistic
         for paper in plan.papers
-        for _, evidence in paper.inventory.evidence_by_item()
+        for _, evidence in paper.inventory.iter_evidence()
         if piece.is_named_by(evidence)
     ]
     points = [point for point, tally in results if tally.trials]
@@ -315,7 +315,7 @@ def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]
     notes_of = piece.grid.notes or piece.study.notes
     notes = make_notes(results, notes_of)
     estimates = []
-    for printed, evidence in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
+    for printed, evidence in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all_results):
         if not piece.is_named_by(evidence):
             continue
         statistic = piece.study.statistic(evidence.statistic)

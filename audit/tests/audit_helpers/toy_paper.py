@@ -20,7 +20,7 @@ INVENTORY = parse_inventory({
     "year": None,
     "published": "",
     "short": "Nobody",
-    "items": [
+    "results": [
         {"id": "figure-1", "kind": "figure", "number": "1", "place": "section 1", "stated": "Bits & <b>bytes</b>.",
          "drawing": "lacking", "shown_by": [{"study": "toy", "statistic": "bit"}]},
         {"id": "table-1", "kind": "table", "number": "1", "place": "section 1", "stated": "A bit is one half of the time.",

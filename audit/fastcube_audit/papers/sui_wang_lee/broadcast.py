@@ -111,7 +111,7 @@ def _schedule_counterexample(n: int, d: int, packets: int, steps: int) -> Counte
 def _bound(n: int, d: int, packets: int) -> int:
     """Return a lower bound on the steps of every schedule, from the packets that leave the source last."""
     graph = NonfaultyGraph(cube_at(n, d))
-    out, layers = 0, list(graph.layers(1))
+    out, layers = 0, list(graph.iter_layers(1))
     for far, layer in enumerate(layers):
         for v in iterate_members(layer):
             alone = math.ceil(packets / sum(ends >> v & 1 for ends in graph.links))
@@ -278,7 +278,7 @@ def latifi(effort: Effort) -> Verdict:
             cube = Hypercube(n, (0, *others))
             graph = NonfaultyGraph(cube)
             for v in iterate_members(graph.nodes):
-                layers = list(graph.layers(1 << v))
+                layers = list(graph.iter_layers(1 << v))
                 far = len(layers) - 1 if sum(map(int.bit_count, layers)) == graph.nodes.bit_count() else 2**n
                 diameter = max(diameter, far)
                 if far > n + 1:

@@ -421,7 +421,7 @@ def lemma_5_case_b(n: int, d: int, heights: tuple[int, ...]) -> Counterexample |
 def lemma_5_optimal(n: int, d: int, heights: tuple[int, ...]) -> Counterexample | None:
     """Compare the heights with the eccentricities of the roots."""
     graph = NonfaultyGraph(cube_at(n, d))
-    eccentricities = tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1))
+    eccentricities = tuple(len(list(graph.iter_layers(1 << (1 << i)))) - 1 for i in range(n - 1))
     return _check_heights(n, d, heights, eccentricities)
 
 
@@ -518,7 +518,7 @@ def n_2_tall_trees(effort: Effort) -> Verdict:
 )
 def theorem_1_common_root(n: int) -> Counterexample | None:
     """Compute Edmonds' number, which is the same for every root; one faulty node suffices because of translations."""
-    cut = NonfaultyGraph(Hypercube(n, [0])).minimum_edge_cut()[0]
+    cut = NonfaultyGraph(Hypercube(n, [0])).minimum_edge_cut().size
     if cut == n - 1:
         return None
     python = f"fc.max_edge_disjoint_trees(fc.Hypercube({n}, faulty_nodes=[0]))"

@@ -39,7 +39,7 @@ def message_channels(net: Supercube, s: int, t: int, path: str, choice: Buddies)
     while v != t:
         here = net.label(v)
         if here == there:
-            w = net.within(v, t)
+            w = net.next_node_within(v, t)
         else:
             up = there > here
             labels = {net.label(v ^ bit): v ^ bit for bit in net.external}
@@ -77,7 +77,7 @@ def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
 
 def split_in_supernode(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
     """Return (buddy, destinations) of each message of step 2 in Figure 16, exactly as printed, for the source's own supernode."""
-    channels = {net.within(s, d) for d in wanted}
+    channels = {net.next_node_within(s, d) for d in wanted}
     buddies = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]
     if len(channels) == 1:
         return [(channels.pop(), tuple(wanted))]

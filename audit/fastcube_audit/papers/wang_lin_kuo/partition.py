@@ -246,7 +246,7 @@ def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
     for hops in range(5):
         if v == u:
             return hops
-        v = net.within(v, u)
+        v = net.next_node_within(v, u)
         if v in net.faults:
             return 99
     return 99
@@ -261,7 +261,7 @@ def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
 def still_minimal(v: int, u: int) -> Counterexample | None:
     """Check the paths between all pairs of nodes of a supernode without fault."""
     net = Supercube(2, frozenset(), (0, 1))
-    if _hops_in_supernode(net, v, u) == (v ^ u).bit_count() and not net.within(v, u) == 0b01 != u:
+    if _hops_in_supernode(net, v, u) == (v ^ u).bit_count() and not net.next_node_within(v, u) == 0b01 != u:
         return None
     return Counterexample.of(
         "a longer way, or a turn at 01", f"fc.multicast(fc.Hypercube(2), {v}, [{u}]).channels", {"n": 2}
