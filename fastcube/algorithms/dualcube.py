@@ -36,11 +36,11 @@ class Event:
         ``crossed``: tree node ``node`` has the nonfaulty cross neighbour ``other``.  ``stuck``: a path inside a cluster
         to ``other`` ends at ``node``, whose tree has no suitable nonfaulty neighbour and cannot grow.  ``faulty``: ``node``, at
         which the cluster should be entered from ``other``, is faulty.  ``ended``: the tree of ``node`` cannot grow, so no exit
-        is left.  ``limited``: the tree would grow beyond 2^14 nodes.
+        is left; ``other`` is ``node``.  ``limited``: the tree would grow beyond 2^14 nodes.
     node, other : int
         Labels.
     nodes : int
-        Number of nodes of the tree at this decision.
+        Number of nodes of the tree at this decision; 0 for ``faulty``, where there is none.
     """
 
     kind: str
@@ -265,7 +265,7 @@ class _OfflineRouter:
             yield out[:-1] + back
 
     def return_paths(self, root: int) -> Iterator[list[int]]:
-        """Yield paths from a node of the other class through its tree's nodes and back over a cross edge."""
+        """Yield paths from a node of the other class through nodes of its tree, or around it, and back over a cross edge."""
         dims = self.dual.cluster_dims(root)
         tree = self.tree(root, self.k - 1, dims)
         for path in self.paths_around(tree, dims):

@@ -1,8 +1,8 @@
 """The command line.  Each command is in its own module, which is imported when the command is called.
 
 Data goes to standard output, messages to standard error.  Exit statuses: 0, done; 1, ``status`` found missing trials, ``diff`` a
-difference; 2, wrong usage or bad input, with one line and no traceback; 75, work remains, run
-again; 129, 130 and 143, interrupted after a checkpoint.
+difference; 2, wrong usage or bad input, with one line and no traceback; 75, work remains, run again; 129, 130 and 143,
+interrupted, by a run after a checkpoint.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COMMANDS = {
 }
 
 
-#: Commands that load no compiler, so that they need less memory; commands of other packages may load it.
+#: Commands that compile no kernel, so that they need less memory; commands of other packages may compile some.
 _READERS = {
     "list",
     "show",
@@ -214,14 +214,14 @@ def group(ctx: click.Context) -> None:
 def _unknown_option_text(name: str, ctx: click.Context) -> str:
     """Return the message about an unknown option, with a similar option or the way to set an axis."""
     flags = [flag for parameter in ctx.command.params for flag in parameter.opts if flag.startswith("--")]
-    if near := suggest_name(name.lstrip("-"), [flag[2:] for flag in flags]).replace("mean ", "mean --"):
-        return f"No such option '{name}'{near}"
+    if near := suggest_name(name.lstrip("-"), [flag[2:] for flag in flags]):
+        return f"No such option '{name}'{near.replace('mean ', 'mean --')}"  # names are compared without dashes
     axes = ", and --set AXIS=VALUES sets an axis" if "--set" in flags else ""
     return f"No such option '{name}'; {ctx.command_path} -h shows the options{axes}"
 
 
 def _missing_module_text(error: ImportError) -> str:
-    """Return the message about a module that cannot be imported, for a package that no check has asked for before."""
+    """Return the message about a module that cannot be imported, of a package for which no command has tested."""
     package = (error.name or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or not package:
         return f"a module cannot be imported: {plain_text(str(error), 400)}"

@@ -42,7 +42,7 @@ _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
 
 def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
-    """Draw everything collected, on a scale with these limits; on the caller's axes only lines, intervals and limits."""
+    """Draw everything collected, on a scale with these limits; the caller's axes keep their scales, ticks and labels."""
     if panel.owns_axes:
         _set_axes(panel, limits)
     low, high = panel.axes.get_ylim() if panel.owns_axes else (-math.inf, math.inf)
@@ -215,9 +215,10 @@ def _draw_limits(panel: Panel) -> None:
             if not is_crowded and len(panel.measured_lines) > 1:
                 look = line.look | {"fillstyle": "none", "linestyle": "none", "gid": "limit of a line", "zorder": 3}
                 panel.axes.plot([x], [y], label="_", **look, **_shift_arguments(panel, shift))
-        if len(marks) > 1:
-            text = "grey limit: of several lines" if is_crowded else "points side by side have one x"
-            panel.add_entry(text, linestyle="none")
+        if is_crowded:
+            panel.add_entry("grey limit: of several lines", linestyle="none")
+        elif len(marks) > 1 and panel.owns_axes:  # elsewhere marks are not moved
+            panel.add_entry("points side by side have one x", linestyle="none")
 
 
 def _name_zeros(panel: Panel) -> None:

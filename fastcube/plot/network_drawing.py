@@ -1,9 +1,9 @@
 """Draw small networks as SVG, as the papers do: faulty nodes black, unsafe nodes grey, texts inside nodes, arrows along links.
 
 Q_4 is two 3-cubes next to each other.  Q_5 and Q_6 are two and four Q_4, one below the other, each under the first bits of its
-labels; links between these are drawn only where they are faulty.  In a dual-cube class 0 is at the bottom and class 1 at the top,
-each cluster a square (in DC(1) a link); a node's position in its cluster names the cluster of the other class to which its cross
-edge leads.
+labels; links between these are drawn only where they are faulty or marked.  In a dual-cube class 0 is at the bottom and class 1
+at the top, each cluster a square (in DC(1) a link); a node's position in its cluster names the cluster of the other class to
+which its cross edge leads.
 
 Every element has a class.  The report and the site give the classes their colours; ``LIGHT`` and ``DARK`` are those of a picture
 that stands alone (``picture.py``).
@@ -41,7 +41,7 @@ _NODE_WIDTH_STEP, _NODE_HEIGHT_STEP, _SLANT, _PITCH, _CLASS_GAP = 56.0, 44.0, -2
 #: Possible places of an arrow's text, as fractions of its length, and the wanted distance from other texts, in drawing units.
 _LABEL_FRACTIONS, _LABEL_SPACE = (0.4, 0.55, 0.3, 0.65), 18.0
 
-#: Largest number of node labels in a description: all nodes of Q_4.
+#: Largest number of unsafe nodes, and of nodes with a text, that a description lists: all nodes of Q_4.
 _MOST_NODE_LABELS = 16
 
 #: The text of a faulty node that has no other.

@@ -1,4 +1,4 @@
-"""Checks of settings in the environment: integers, and variables at which Numba or LLVM fail."""
+"""Checks of settings in the environment: integers, and values that Numba ignores or at which Numba or LLVM fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_count(name: str, least: int = 1) -> int | None:
     """
     text = os.environ.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) >= least):
-        raise ParameterError(f"{name} must be an integer of at least {least}, got {plain_text(text, 40)}")
+        raise ParameterError(f"{name} must be an integer in [{least}, 999999999], got {plain_text(text, 40)}")
     return int(text) if text else None
 
 
@@ -39,9 +39,9 @@ NUMBA_INTEGERS = """
 
 _COMPUTE_CAPABILITY = r"(\d+\.\d+)?", "a compute capability such as 8.0"
 
-#: Setting of Numba, after ``NUMBA_`` -> pattern and description of the values at which neither Numba nor LLVM fails.
+#: Setting of Numba, after ``NUMBA_`` -> pattern and description of the values that Numba takes.
 _NUMBA_SETTINGS = {
-    **dict.fromkeys(NUMBA_INTEGERS.split(), (r"\s*[+-]?\d{1,9}\s*", "an integer")),
+    **dict.fromkeys(NUMBA_INTEGERS.split(), (r"\s*[+-]?\d{1,9}\s*", "an integer of at most nine digits")),
     "COLOR_SCHEME": (
         "(no_color|(dark|light|blue)_bg|jupyter_nb)",
         "no_color, dark_bg, light_bg, blue_bg or jupyter_nb",
@@ -50,9 +50,9 @@ _NUMBA_SETTINGS = {
     "CUDA_DEFAULT_PTX_CC": _COMPUTE_CAPABILITY,
     "CUDA_MAX_PENDING_DEALLOCS_RATIO": (r"\d+(\.\d*)?", "a number"),
     "FORCE_CUDA_CC": _COMPUTE_CAPABILITY,
-    "FUNCTION_CACHE_SIZE": (r"\d{1,9}", "an integer of at least 0"),
+    "FUNCTION_CACHE_SIZE": (r"\d{1,9}", "an integer in [0, 999999999]"),
     "LLVM_REFPRUNE_FLAGS": (r"((all|per_bb|diamond|fanout|fanout_raise)(,|$))*", "all, or names of its passes"),
-    "NUM_THREADS": (r"(?!0+$)[0-9]{1,9}", "an integer of at least 1"),
+    "NUM_THREADS": (r"(?!0+$)[0-9]{1,9}", "an integer in [1, 999999999]"),
     "OPT": (r"[0-3]|max", "0, 1, 2, 3 or max"),
 }
 
@@ -61,7 +61,7 @@ _TARGET = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 
 
 def check_numba_settings() -> None:
-    """Raise ParameterError if a variable of the environment has a value at which Numba fails or LLVM ends the process."""
+    """Raise ParameterError if a variable has a value that Numba ignores, or at which it fails or LLVM ends the process."""
     for name, (pattern, allowed) in _NUMBA_SETTINGS.items():
         text = os.environ.get(f"NUMBA_{name}")
         if text is not None and not re.fullmatch(pattern, text):
@@ -80,7 +80,10 @@ def check_numba_settings() -> None:
 
 @functools.cache
 def _explain_llvm_failure(*target: tuple[str, str]) -> str:
-    """Return the reason why LLVM cannot compile for a target in the environment, or "".  A process that it may end tries it."""
+    """Return the reason why LLVM cannot compile for the target in the environment, or "".
+
+    The target is the key of the cache.  Another process tries it, because LLVM may end that process.
+    """
     command = [sys.executable, "-P", str(Path(__file__).with_name("llvm_probe.py"))]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

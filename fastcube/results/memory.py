@@ -20,7 +20,7 @@ _STEP, _MARGIN = 64, 1.25
 #: Address space in MiB of a run with one worker, mostly mapped libraries, and of each further worker, which is the stack and the
 #: heap of a thread; measured as VmPeak.
 _ADDRESSES, _ADDRESSES_OF_WORKER = 456, 72
-#: Address space in MiB of a command that compiles nothing, such as ``show``; measured as VmPeak, at most 307.
+#: Address space in MiB of a command that compiles no kernel, such as ``show``; measured as VmPeak, at most 307.
 _ADDRESSES_OF_READER = 320
 
 

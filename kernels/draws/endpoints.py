@@ -1,8 +1,8 @@
-"""Sample sources and destinations: distinct nonfaulty nodes, from random words with a purpose of their own.
+"""Sample sources and destinations of multicasts: distinct nonfaulty nodes, from random words with a purpose of their own.
 
 A trial's candidates are the low n bits of the fields of the words of its own block, low field first, w = 8, 16 or 32 bits wide as
-for fault sets (``docs/random.md``).  If more than half of the nodes are to be chosen, the nodes to leave out are sampled, so at
-most about half of the candidates are rejected.
+for fault sets (``docs/random.md``).  If more than half of the nonfaulty nodes are to be chosen, the nodes to leave out are
+sampled, so that few candidates are rejected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .nodes import field_width
 
 _63 = np.uint64(63)
 
-#: Indices of ``Candidates.state``: key, trial, number of the next field, and the two words that hold it or its neighbours.
+#: Indices of ``Candidates.state``: key, trial, number of the next field, and the two words of random bits that are sampled last.
 _KEY, _TRIAL, _FIELD, _EVEN_WORD, _ODD_WORD = range(5)
 
 
@@ -72,13 +72,13 @@ def take_next_node(candidates, n):
 
 
 @block
-def choose_nodes(candidates, n, left, count, out):
-    """Write ``count`` of the ``left`` nodes that are not taken to ``out``.
+def choose_nodes(candidates, n, available, count, out):
+    """Write ``count`` of the ``available`` nodes that are not taken to ``out``.
 
     These nodes are sampled one by one; if the others are fewer, the others are sampled and left out.  Afterwards
-    ``taken`` is as before.  ``out`` has at least ``count`` entries in the first case, and ``left`` in the second.
+    ``taken`` is as before.  ``out`` has at least ``count`` entries in the first case, and ``available`` in the second.
     """
-    fewer = min(count, left - count)
+    fewer = min(count, available - count)
     for i in range(fewer):
         out[i] = take_next_node(candidates, n)
     if fewer == count:

@@ -1,9 +1,9 @@
 """PRACTICAL routing in dual-cubes, one route at a time and fast; node statuses are hashes computed on demand (B7).
 
 The code works on labels.  The dimensions of a cluster are bits of the label, and the cross edge flips bit 2m, so memory does not
-grow with 2^m.  The path is that of the interpretation, but other statuses are queried.  All neighbours of a tree node are queried
-at once, because eight hashes in a vector cost as much as one and a branch on each answer costs more.  Queries that cannot change
-the path are left out:
+grow with 2^m.  The path is that of the interpretation, but other statuses are queried.  Up to eight neighbours of a tree node are
+queried at once, because eight hashes in a vector cost as much as one and a branch on each answer costs more.  Queries that cannot
+change the path are left out:
 
 - walks (HYP) are only tried towards nonfaulty targets, because a walk towards a faulty target fails;
 - so the last hop of a walk needs no query;
@@ -11,11 +11,11 @@ the path are left out:
   trees use only dimensions that are free and not wanted;
 - once a target is known to have no nonfaulty neighbour in its cluster, walks to it from other nodes are not tried.
 
-Three of these rules skip walks that cannot succeed, but that might reach the tree limit (B10) and so end the whole route.  That
-needs a tree of 2^14 nodes whose 2^13 inner nodes have only faulty wanted neighbours and a nonfaulty child each.  Its probability
-is below 10^-1000 at every rate and m.  ``lookups`` keeps the order of the interpretation, counts queries and routes single
-instances.  It is slower by a factor of 1.6 at m = 5, rate 0.1, of 2.8 at m = 10, rate 0.3, and of 4.4 at m = 30, rate 0.3, so
-both forms are needed.
+The first and the last of these rules skip walks that cannot succeed, but that might reach the tree limit (B10) and so end the
+whole route.  That needs a tree of 2^14 nodes whose 2^13 inner nodes have only faulty wanted neighbours and a nonfaulty child
+each.  Its probability is below 10^-1000 at every rate and m.  ``lookups`` keeps the order of the interpretation, counts queries
+and routes single instances.  It is slower by a factor of 1.6 at m = 5, rate 0.1, of 2.8 at m = 10, rate 0.3, and of 4.4 at m =
+30, rate 0.3, so both forms are needed.
 """
 
 from __future__ import annotations

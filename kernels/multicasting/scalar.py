@@ -157,7 +157,7 @@ def multicast_ends_for(n, sources):
 def draw_multicasts(key, t, n, destinations, faults, ends):
     """Sample a trial's faults, its sources in turn, and then each source's destinations."""
     draw_fault_list(key, t, n, faults)
-    candidates, f = ends.candidates, faults.count[0]
+    candidates, f = ends.candidates, faults.size[0]
     for i in range(f):
         toggle_node(candidates.taken, faults.labels[i])
     start_trial(candidates, key, t)
@@ -217,7 +217,7 @@ def _fault_free_channels(scratch, s, nodes, cut, channels):
     """
     net = Supercube(scratch.no_faults, scratch.net.wanted, scratch.net.busy)  # shares the destinations with scratch.net
     if cut.lo == 0 and cut.hi == 1:
-        if scratch.faults.count[0] == 0:
+        if scratch.faults.size[0] == 0:
             return channels
         return multicast_costs(net, supernode_label(s, cut), supernode_place(s, cut), False).channels
     standard = Cut(cut.n, np.int64(0), np.int64(1))
@@ -240,7 +240,7 @@ def multicast_trial(key, t, params, scratch, tally):
         return
     cut = Cut(n, lo, hi)
     s, nodes = scratch.ends.sources[0], scratch.ends.destinations[0][:destinations]
-    set_faults(net, faults.labels[: faults.count[0]], cut)
+    set_faults(net, faults.labels[: faults.size[0]], cut)
     set_wanted(net, nodes, cut)
     a = supernode_label(s, cut)
     q = supernode_place(s, cut)
@@ -252,7 +252,7 @@ def multicast_trial(key, t, params, scratch, tally):
     for v in nodes:
         separate += count_separate_channels(net, a, q, supernode_label(v, cut), supernode_place(v, cut))
     clear_wanted(net, nodes, cut)
-    clear_faults(net, faults.labels[: faults.count[0]], cut)
+    clear_faults(net, faults.labels[: faults.size[0]], cut)
     tally[_PARTITIONED] += 1
     tally[_DETOURED] += np.int64(costs.detours > 0)
     add_quantity(tally, _CHANNELS, costs.channels)

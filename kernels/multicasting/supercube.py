@@ -9,8 +9,8 @@ digits 11 and 10 have the labels 2 and 3.  A node is (a, q), label and place:
 - Inside a supernode q becomes q ^ 1 or q ^ 2.
 
 A multicast sends message D_H to the destinations with larger labels, and D_L to those with smaller labels.  Both follow the
-Hamilton path, with shortcuts.  Complementing all labels commutes with the steps above and turns D_L into D_H, so functions take
-``flip``, which is 0 for D_H and all ones for D_L.
+Hamilton path, with shortcuts.  Complementing all labels commutes with the steps above and turns D_L into D_H, so one
+function serves both by ``flip``, which is 0 for D_H and all ones for D_L.
 
 A2 to A6 are interpretations of the paper (``docs/readings/wang-lin-kuo.md``).
 """

@@ -78,7 +78,7 @@ class FaultList(NamedTuple):
     """A trial's distinct faults as a list."""
 
     labels: Words  #: the faults, in the order of sampling
-    count: Ints  #: (1): number of faults
+    size: Ints  #: (1): number of faults
     seen: LabelSet  #: scratch memory for masked labels, if there are many
     draws: Draws
 
@@ -97,13 +97,13 @@ def fault_list_for(n, f):
 @block
 def draw_fault_list(key, t, n, faults):
     """Sample trial ``t``'s faults."""
-    draw_faults(key, t, n, faults.count[0], faults.labels, faults.draws)
+    draw_faults(key, t, n, faults.size[0], faults.labels, faults.draws)
 
 
 @block
 def has_listed_pair(faults, mask):
     """Whether two listed faults differ only in dimensions of ``mask``."""
-    f = faults.count[0]
+    f = faults.size[0]
     if f <= _MAX_SCANNED:
         for i in range(1, f):
             for j in range(i):

@@ -113,6 +113,6 @@ def _make_kernel(lanes: int, word: Any) -> Kernel:
     return sparse_survival
 
 
-#: Kernels for n <= 8 and n <= 16.
+#: Kernels for 4 <= n <= 8 and 9 <= n <= 16, whose sequences have fields of 8 and 16 bits.
 SURVIVAL_FEW_8 = _make_kernel(64, np.uint8)
 SURVIVAL_FEW_16 = _make_kernel(32, np.uint16)

@@ -13,8 +13,8 @@ and no round.  There are three stages:
 3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube goes to another queue.
    In the second queue, for at most six dimensions, each trial's subcube becomes a 64-bit word and 32 words run at once.  In the
    third, for seven and eight dimensions, eight subcubes run at once.  With two larger subcubes, or one of nine to twelve
-   dimensions, the subcubes are run one by one.  Trials with more dimensions, or with more rounds than there are bins, are run by
-   the scalar kernel.
+   dimensions, the subcubes are run one by one.  Trials with more dimensions, or with more than LAST_BIN rounds, are run by the
+   scalar kernel.
 
 Lanes have 16 bits for n <= 16 and 32 bits above.  For n > 32 the filter tests the low 32 bits, and the scalar kernel runs the few
 trials with close faults.
@@ -173,7 +173,7 @@ def _run_by_subcube(work, alone, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
 
     A trial takes as many rounds as the slowest of its subcubes.  A subcube is run once, or again if faults of another
-    such subcube come between its own.  Returns the trials with more rounds than there are bins, which are not counted.
+    such subcube come between its own.  Returns the trials with more than LAST_BIN rounds, which are not counted.
     """
     long = ZERO
     while alone:
@@ -201,8 +201,8 @@ def _run_by_subcube(work, alone, lanes, tally):
 def _run_one_by_one(work, alone, largest, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector; return the trials that the scalar kernel counts completely.
 
-    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or too many rounds.  They leave CLOSE_PAIRS
-    here, because the scalar kernel counts them there again.
+    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or more than LAST_BIN rounds.  They
+    leave CLOSE_PAIRS here, because the scalar kernel counts them there again.
     """
     deep = alone & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
     deep |= _run_by_subcube(work, alone ^ deep, lanes, tally)
@@ -225,10 +225,11 @@ def _record_one_round(work, easy, lanes, tally):
 
 @block(always=True)
 def _close_queue(work, lanes, tally):
-    """Close the queue's first vector and count its unsafe nodes; move trials with more than one round to the other queues.
+    """Close the queue's first vector and count its unsafe nodes; move trials that may take more rounds to other queues.
 
     Lane by lane, ``nodes`` is the number of unsafe nodes and ``largest`` the dimension of the largest subcube, whose free
-    dimensions are ``free`` and which holds ``label``.  In the lanes ``several`` a second subcube takes more than one round.
+    dimensions are ``free`` and which holds ``label``.  In the lanes ``several`` two subcubes have three
+    dimensions or more.
     """
     f, queue = work.samples.count, work.queue
     if lanes == 32:

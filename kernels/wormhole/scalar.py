@@ -84,7 +84,7 @@ def is_cyclic_with(scratch, n, unicast, copies):
 @block
 def _count_cycles(n, scratch, tally):
     """Tally the current fault set; if its graph has no cycle, the subgraph of unicasts and the two-channel graph have none."""
-    faults = scratch.faults.labels[: scratch.faults.count[0]]
+    faults = scratch.faults.labels[: scratch.faults.size[0]]
     lo, hi, _ = search_listed(scratch.faults, n)
     if lo < 0:
         return
@@ -211,11 +211,11 @@ def wormhole_trial(key, t, params, scratch, tally):
         return
     tally[_WORMHOLE_PARTITIONED] += 1
     cut = Cut(n, lo, hi)
-    set_faults(scratch.net, faults.labels[: faults.count[0]], cut)
+    set_faults(scratch.net, faults.labels[: faults.size[0]], cut)
     tally[_DEADLOCK] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, destinations, _ONE))
     tally[_DEADLOCK_TWO_CHANNELS] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, destinations, _TWO))
     tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, _ONE, _TWO))
-    clear_faults(scratch.net, faults.labels[: faults.count[0]], cut)
+    clear_faults(scratch.net, faults.labels[: faults.size[0]], cut)
 
 
 #: Kernel of ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.

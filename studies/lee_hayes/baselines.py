@@ -1,7 +1,7 @@
 """Baselines of `fastcube bench` for the unsafe-node kernels: code as a user might write it.
 
-There are three, each as fast as its style allows: a graph library, NumPy on whole cubes of many trials at a time, and NumPy on
-pairs of faults with a loop for the few trials that have a close pair.
+There are three: a graph library, NumPy on whole cubes of many trials at a time, and NumPy on pairs of faults with a loop for the
+few trials that have a close pair.
 """
 
 import random
@@ -36,7 +36,7 @@ def with_numpy_cubes(
 ) -> int:
     """Return the number of unsafe nodes summed over trials, by rounds on one boolean array (trials, 2^n) for all trials.
 
-    ``faulty(rng, shape)`` samples the faulty nodes: ``sample_distinct`` or ``sample_by_rate`` with their first argument.
+    ``faulty(rng, shape)`` samples the faulty nodes, such as ``partial(sample_distinct, f)``.
     """
     bad = faulty(np.random.default_rng(seed), (trials, 2**n))
     faults = int(bad.sum())

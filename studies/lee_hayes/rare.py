@@ -2,8 +2,9 @@
 
 It uses Karp-Luby importance sampling (``kernels/unsafe/planting.py``).  A trial plants a random close pair, that is, two faults
 within distance 2, at two positions of a random sequence of faults.  It is accepted if no pair of positions before these, in
-lexicographic order, has a close pair.  With S the expected number of close pairs, a mean over all fault sets is exactly S times
-the mean over all trials, to which a trial that is not accepted adds 0 (``docs/proofs.md``).  The intervals include large unsafe
+lexicographic order, has a close pair.  With S the expected number of close pairs, the mean over all fault sets of a quantity
+that is 0 without a close pair is exactly S times the mean over all trials, to which a trial that is not accepted adds 0
+(``docs/proofs.md``).  The intervals include large unsafe
 subcubes that no trial contained, with the proved bounds on their probability.
 """
 

@@ -34,8 +34,8 @@ from .routing_statistics import (
 #: Largest number of messages that an enumeration may take.
 _MOST_CASES = 10**7
 
-#: For points with fewer lost messages than this, the closed form is more precise than the estimate.
-_RARE = 100
+#: The closed form is given beside the estimate if fewer messages than this were lost, and a smaller fraction is expected to be.
+_RARE, _RARE_FRACTION = 100, 0.01
 
 #: Most lines of a panel; with more, the axis and the lines are exchanged.
 _MOST_LINES = 10
@@ -49,7 +49,8 @@ def _check_point(point: Point) -> None:
 def _enumeration(point: Point) -> Tally:
     """Count all fault sets without node 0, and all messages from node 0.
 
-    Translations of all labels are symmetries of routing, so these messages represent all; permutations of the dimensions are not.
+    Translations of all labels are symmetries of routing, so these messages represent all.  Permutations of the
+    dimensions are not symmetries.
     """
     from fastcube.kernels.routing.scalar import ROUTING_SETS
 
@@ -136,7 +137,7 @@ def _plot_losses(results: Results, panel: Any, x: str) -> None:
 
 
 def most_lossy_dimension(results: Results) -> int:
-    """Return the n with most losses: pairs of a point and of one of ROUTE1, ROUTE2 and ROUTE3 that loses a message there.
+    """Return the n with most pairs of a point and of one of ROUTE1, ROUTE2 and ROUTE3 that loses a message there.
 
     Of several such n it is the largest, and 1 without trials.
     """
@@ -182,14 +183,14 @@ def _delay_notes(results: Results) -> list[str]:
 
 
 def _loss_notes(results: Results) -> list[str]:
-    """Return for points at which few messages were lost the closed form, which is more precise there."""
+    """Return the closed form for points at which few messages were lost and few are expected to be."""
     rare = []
     for point, tally in results:
         if not tally.trials or is_searched(point) or point["links"] or not point["f"]:
             continue
         lost = tally.trials - tally.counts["route_delivered"]
-        if lost < _RARE:
-            mean = float(faults_on_route(int(point["n"]), int(point["f"])))
+        mean = float(faults_on_route(int(point["n"]), int(point["f"])))
+        if lost < _RARE and mean < _RARE_FRACTION:
             rare.append(f"  {point_text(point)}: ROUTE lost {lost} of {tally.trials:,}; closed form {mean:.3g}")
     if not rare:
         return []

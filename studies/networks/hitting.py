@@ -137,7 +137,10 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    """Return the first disconnection and isolation of one trial, and the components after the first disconnection."""
+    """Return the first disconnection and isolation of one trial, and the components after the first disconnection.
+
+    Without one they are those of the intact network.
+    """
     from fastcube.algorithms.survival import survival
 
     slots = TALLY.new_tally()

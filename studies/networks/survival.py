@@ -1,7 +1,7 @@
 """``survival`` and ``survival-rate``: whether a network stays connected under random faults.
 
-Where the faults of a point also exist in the hypercube (``is_compared``), every trial tests both networks under the same faults,
-so differences are paired.
+Where the faults of a point also exist in the hypercube (``is_compared`` in ``measure/survival.py``), every trial tests both
+networks under the same faults, so differences are paired.
 """
 
 import functools
@@ -147,7 +147,7 @@ def plot_few_faults(results: Results, sheet: Any) -> None:
 
 # ---------------------------------------------------------------- the studies
 
-#: Shared arguments of both studies, which differ only in the axes of the faults.
+#: Shared arguments of both studies.
 _make_study = functools.partial(
     Study,
     tally=TALLY,

@@ -1,7 +1,8 @@
 """Baselines of `fastcube bench` for the kernel of Edmonds' number: code as a user might write it.
 
-There are three: shortest augmenting paths in plain Python from one node to every other, where the smallest flow so far limits the
-next; NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  Each draws its own fault sets.
+Edmonds' number, the edge connectivity, is the least maximum flow from one node to the others (Menger).  There are three
+baselines: shortest augmenting paths in plain Python from one node to every other, where the smallest flow so far limits the next;
+NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  Each samples its own fault sets.
 """
 
 import random
@@ -35,9 +36,9 @@ def with_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def _count_paths(graph: Graph, s: int, t: int, limit: int) -> int:
-    """Return the number of link-disjoint paths from s to t, at most ``limit``."""
+    """Return the number of edge-disjoint paths from s to t, at most ``limit``; a path against used arcs cancels them."""
     used: set[tuple[int, int]] = set()
-    for value in range(limit):
+    for paths in range(limit):
         before, queue = {s: s}, deque([s])
         while queue and t not in before:
             v = queue.popleft()
@@ -46,7 +47,7 @@ def _count_paths(graph: Graph, s: int, t: int, limit: int) -> int:
                     before[w] = v
                     queue.append(w)
         if t not in before:
-            return value
+            return paths
         v = t
         while v != s:
             u = before[v]
@@ -76,8 +77,8 @@ def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
     total = 0
     for _ in range(trials):
         graph = random_graph(n, f, rng)
-        place = {v: i for i, v in enumerate(graph)}
-        ends = np.array([(place[v], place[w]) for v, near in graph.items() for w in near], np.int32)
+        index = {v: i for i, v in enumerate(graph)}
+        ends = np.array([(index[v], index[w]) for v, near in graph.items() for w in near], np.int32)
         capacity = csr_array((np.ones(len(ends), np.int32), (ends[:, 0], ends[:, 1])), shape=(len(graph),) * 2)
         smallest = min(map(len, graph.values()))
         total += min(smallest, *(int(maximum_flow(capacity, 0, t).flow_value) for t in range(1, len(graph))))

@@ -179,7 +179,7 @@ def test_the_rival_of_the_benchmark_loses_as_much():
         study = fc.study("gather")
         counts = study.count(study.point(values), 40).counts
         lost = sum(counts[f"lost_{variant}"] for variant in ("as_printed", "as_commented", "corrected"))
-        assert lost == baselines.gathered_units(study, values, 40) * common_denominator(values["n"]) > 0
+        assert lost == baselines.lost_units(study, values, 40) * common_denominator(values["n"]) > 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import fastcube as fc
 from fastcube.results.environment import NUMBA_INTEGERS, check_numba_settings
 
 TARGET = "must be known to LLVM and fit this machine, got"
-INTEGER = "must be an integer, got"
+INTEGER = "must be an integer of at most nine digits, got"
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ INTEGER = "must be an integer, got"
         ({"BOUNDSCHECK": ""}, f"NUMBA_BOUNDSCHECK {INTEGER} "),
         ({"CUDA_LOG_SIZE": "1.5"}, f"NUMBA_CUDA_LOG_SIZE {INTEGER} 1.5"),
         ({"OPT": "9"}, "NUMBA_OPT must be 0, 1, 2, 3 or max, got 9"),
-        ({"NUM_THREADS": "00"}, "NUMBA_NUM_THREADS must be an integer of at least 1, got 00"),
-        ({"FUNCTION_CACHE_SIZE": "-1"}, "NUMBA_FUNCTION_CACHE_SIZE must be an integer of at least 0, got -1"),
+        ({"NUM_THREADS": "00"}, "NUMBA_NUM_THREADS must be an integer in [1, 999999999], got 00"),
+        ({"FUNCTION_CACHE_SIZE": "-1"}, "NUMBA_FUNCTION_CACHE_SIZE must be an integer in [0, 999999999], got -1"),
         ({"FORCE_CUDA_CC": "eight"}, "NUMBA_FORCE_CUDA_CC must be a compute capability such as 8.0, got eight"),
         (
             {"LLVM_REFPRUNE_FLAGS": "all,foo"},
@@ -108,7 +108,7 @@ def test_a_number_of_tasks_or_processors(run, monkeypatch, variable, text):
     monkeypatch.setenv(variable, text)
     code, _, said = run(f"run {TOY_FILE} --trials 10 --set a=1")
     assert (code, said.count("\n")) == (2, 1)
-    assert said.startswith(f"fastcube: {variable} must be an integer of at least 1, got {text[:30]}")
+    assert said.startswith(f"fastcube: {variable} must be an integer in [1, 999999999], got {text[:30]}")
 
 
 def test_variables_of_launchers_that_are_not_read(run, monkeypatch):
@@ -118,7 +118,7 @@ def test_variables_of_launchers_that_are_not_read(run, monkeypatch):
     assert run(f"run {TOY_FILE} --trials 10 --set a=1")[0] == 0
     monkeypatch.setenv("SLURM_RESTART_COUNT", "abc")
     assert run(f"run {TOY_FILE} --trials 10 --set a=1")[0] == 0
-    wanted = "fastcube: SLURM_RESTART_COUNT must be an integer of at least 0, got abc\n"
+    wanted = "fastcube: SLURM_RESTART_COUNT must be an integer in [0, 999999999], got abc\n"
     assert run(f"run {TOY_FILE} --trials 10 --set a=1 --force")[::2] == (2, wanted)
 
 
