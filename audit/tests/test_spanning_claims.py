@@ -191,5 +191,5 @@ def test_rivals_agree():
     for n, f in ((3, 2), (4, 5), (5, 8)):
         rng = random.Random(0)
         wanted = sum(twin.edge_connectivity(baselines.random_graph(n, f, rng)) for _ in range(6))
-        for rival in (baselines.with_plain_python, baselines.with_networkx, baselines.with_scipy):
+        for rival in (baselines.sum_in_plain_python, baselines.sum_by_networkx, baselines.sum_by_scipy):
             assert rival(n, f, 6) == wanted

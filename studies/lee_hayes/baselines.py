@@ -16,7 +16,7 @@ from .critical import UNSAFE_CRITICAL
 from .unsafe import UNSAFE_FRACTION
 
 
-def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
+def sum_by_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Return the number of unsafe nodes summed over trials, by rounds on ``networkx.hypercube_graph``."""
     import networkx
 
@@ -31,7 +31,7 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
     return total
 
 
-def with_numpy_cubes(
+def sum_by_numpy_cubes(
     n: int, faulty: Callable[[np.random.Generator, tuple[int, int]], np.ndarray], trials: int, seed: int = 0
 ) -> int:
     """Return the number of unsafe nodes summed over trials, by rounds on one boolean array (trials, 2^n) for all trials.
@@ -63,7 +63,7 @@ def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
     return cubes
 
 
-def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
+def sum_by_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Return the number of unsafe nodes summed over trials: all distances by NumPy, subcubes of close pairs in a loop.
 
     The f labels of a trial may repeat, which is rare in the large cubes for which this baseline is timed.
@@ -97,15 +97,15 @@ def benchmarks() -> list[Benchmark]:
     out = []
     for n, f, graph_trials, cube_trials in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        out.append(Benchmark(name, "NetworkX", ours, baseline_runner(with_networkx, n, f, trials=graph_trials)))
-        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_distinct, f), trials=cube_trials)
+        out.append(Benchmark(name, "NetworkX", ours, baseline_runner(sum_by_networkx, n, f, trials=graph_trials)))
+        cubes = baseline_runner(sum_by_numpy_cubes, n, partial(sample_distinct, f), trials=cube_trials)
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        pairs = baseline_runner(with_numpy_pairs, n, f, trials=trials)
+        pairs = baseline_runner(sum_by_numpy_pairs, n, f, trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} f={f}", "NumPy on pairs", ours, pairs))
     for n, p, ours_trials, trials in ((10, 0.0097, 100_000, 300), (16, 0.0011, 5_000, 4)):
         ours = kernel_runner(UNSAFE_CRITICAL, {"n": n, "p": p}, ours_trials)
-        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_by_rate, p), trials=trials)
+        cubes = baseline_runner(sum_by_numpy_cubes, n, partial(sample_by_rate, p), trials=trials)
         out.append(Benchmark(f"unsafe nodes, n={n} p={p}", "NumPy on whole cubes", ours, cubes))
     return out

@@ -21,7 +21,7 @@ def random_graph(n: int, f: int, rng: random.Random) -> Graph:
     return {v: [v ^ 1 << k for k in range(n) if v ^ 1 << k not in faulty] for v in range(2**n) if v not in faulty}
 
 
-def with_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
+def sum_in_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Return Edmonds' number summed over trials, by shortest augmenting paths."""
     rng = random.Random(seed)
     total = 0
@@ -59,7 +59,7 @@ def _count_paths(graph: Graph, s: int, t: int, limit: int) -> int:
     return limit
 
 
-def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
+def sum_by_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Return Edmonds' number summed over trials, by ``networkx.edge_connectivity``."""
     import networkx
 
@@ -67,7 +67,7 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
     return sum(networkx.edge_connectivity(networkx.Graph(random_graph(n, f, rng))) for _ in range(trials))
 
 
-def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
+def sum_by_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
     """Return Edmonds' number summed over trials, by ``scipy.sparse.csgraph.maximum_flow`` from one node to every other."""
     import numpy as np
     from scipy.sparse import csr_array
@@ -89,8 +89,12 @@ def benchmarks() -> list[Benchmark]:
     """Return the comparisons that ``fastcube bench`` runs."""
     out = []
     for n, f, baselines in (
-        (6, 8, (("plain Python", with_plain_python, 8), ("NetworkX", with_networkx, 4), ("SciPy", with_scipy, 20))),
-        (7, 16, (("plain Python", with_plain_python, 3), ("SciPy", with_scipy, 6))),
+        (
+            6,
+            8,
+            (("plain Python", sum_in_plain_python, 8), ("NetworkX", sum_by_networkx, 4), ("SciPy", sum_by_scipy, 20)),
+        ),
+        (7, 16, (("plain Python", sum_in_plain_python, 3), ("SciPy", sum_by_scipy, 6))),
     ):
         ours = kernel_runner(EDGE_DISJOINT_TREES, {"n": n, "f": f, "links": 0}, 200_000)
         for name, baseline, trials in baselines:
