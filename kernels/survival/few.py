@@ -1,9 +1,10 @@
 """Survival of the hypercube under few faulty nodes: the numbers of faults at distance two decide nearly all trials.
 
-Let a component other than the largest have c nodes.  It has at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966; c <=
-n + 1), so the number of faults bounds c.  It has at most c log2(c) / 2 links, so one of its nodes has at least K = n - floor(log2
-c) faulty neighbours.  Any two of these are at distance two, so some fault has K - 1 others at distance two.  Vector code makes
-the labels of trials distinct and counts such faults.  The few trials with one are searched one by one.
+Let a component other than the largest have c nodes.  It has at least c n - c (c + 1) / 2 + 1 faulty neighbours if c <= n + 1
+(Harper 1966), and no fewer than for n + 1 if c is larger, so the number of faults bounds c.  It has at most c log2(c) / 2 links,
+so one of its nodes has at least K = n - floor(log2 c) faulty neighbours.  Any two of these are at distance two, so some fault has
+K - 1 others at distance two.  Vector code makes the labels of trials distinct and counts such faults.  The few trials with one
+are searched one by one.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def least_close_faults(n, f):
 
 @block(always=True)
 def _replace_repeats(labels, at, lanes, f, rows):
-    """Replace a repeated label in each lane by the next one, for up to ``rows`` rows; return the lanes that still repeat one."""
+    """Replace repeated labels in each lane, one by each of the rows f .. ``rows`` - 1; return the lanes that still repeat one."""
     rest = ZERO
-    for row in range(f, rows + 1):  # the last round has no label to insert
+    for row in range(f, rows + 1):  # the last round only looks; what it inserts is not used
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
         found = simd.no_lane(first)  # lanes with a repeated label so far; a round replaces the first one
         for i in range(1, f):

@@ -85,7 +85,7 @@ def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
-    """Return the faults of a trial as a set and as a sequence, with the positions of the planted pair."""
+    """Return the faults of a trial as a set and as a sequence, with the positions of the sampled close pair."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -95,8 +95,8 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
-    drawn = _sample_trial(point, key, trial).others
-    faults, (i, j) = drawn["sequence"], drawn["close_pair"]
+    sample = _sample_trial(point, key, trial).others
+    faults, (i, j) = sample["sequence"], sample["close_pair"]
     first = next(
         (a, b)
         for a, b in itertools.combinations(range(f), 2)
