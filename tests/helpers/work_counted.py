@@ -26,10 +26,10 @@ WORK = {
     ("routing", (20, 10, 0, 1)): ("lanes.ROUTING_LANES_32", 14204, 96),
     ("routing-rate", (5, 0.3, 2)): ("rate.routing_rate", 25021, 148),
     ("routing-rate", (20, 0.1, 1)): ("rate.routing_rate", 27703, 84),
-    ("find-tree", (5, 4, 0)): ("lanes.find_tree_lanes", 16768, 48),
-    ("find-tree", (8, 9, 0)): ("lanes.find_tree_lanes", 50792, 80),
+    ("find-tree", (5, 4, 0)): ("lanes.find_tree_lanes", 16408, 48),
+    ("find-tree", (8, 9, 0)): ("lanes.find_tree_lanes", 50216, 80),
     ("find-tree", (12, 64, 0)): ("lanes.find_tree_lanes", 406328, 528),
-    ("optimal-tree", (5, 5, 0)): ("lattice_lanes.optimal_tree_lanes", 55386, 58),
+    ("optimal-tree", (5, 5, 0)): ("lattice_lanes.optimal_tree_lanes", 55026, 58),
     ("optimal-tree", (5, 5, 1)): ("lattice.OPTIMAL_TREE_8", 255694, 1280),
     ("two-partition", (12, 8)): ("lanes.TWO_PARTITION_LANES_16", 4889, 33),
     ("two-partition", (24, 20)): ("lanes.TWO_PARTITION_LANES_32", 20140, 160),
@@ -44,7 +44,7 @@ WORK = {
     ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15022, 64),
     ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 408224, 37),
     ("dualcube-routing", (4, 0.4)): ("scalar.TRIALS", 347776, 134),
-    ("routing-rules", (9, 12, 0)): ("whole_cube.ROUTING_RULES_WHOLE_16", 294965, 734),
+    ("routing-rules", (9, 12, 0)): ("whole_cube.ROUTING_RULES_WHOLE_16", 295189, 734),
 }
 
 
