@@ -42,16 +42,16 @@ def set_up(params):
 def make_recorder(name: str) -> Any:
     """Return the block ``record_broadcast(tally, reached, nonfaulty, steps)``, which tallies one broadcast of ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
-    reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
+    reached_sums, steps_sums = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
     bins = BROADCAST.counter(f"{name}_steps_bins")
 
     @block
     def record_broadcast(tally, reached, nonfaulty, steps):
         tally[trials] += 1
         tally[complete] += reached == nonfaulty
-        add_quantity(tally, steps_, steps)
+        add_quantity(tally, steps_sums, steps)
         tally[bins + steps] += 1
-        add_quantity(tally, reached_, reached)
+        add_quantity(tally, reached_sums, reached)
 
     return record_broadcast
 
@@ -67,12 +67,12 @@ def finish_trial(trial, s, t, silenced, tally):
     ``silenced`` is the number of offsets that BROADCAST's lost copies silence, if it is known and an offset received in unit n
     remains; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
     """
-    n, faults, d = trial.n, trial.faults, trial.descent
+    n, faults, descent = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
-    found = d.found
+    found = descent.found
     nonfaulty = (np.int64(1) << n) - faults.size[FAULTY_NODES]
     if silenced < 0:
-        run_broadcast(faults, s, n, d)
+        run_broadcast(faults, s, n, descent)
     else:
         found[REACHED] = (np.int64(1) << n) - silenced
         found[STEPS] = n
@@ -83,11 +83,11 @@ def finish_trial(trial, s, t, silenced, tally):
     tally[_SOME_ACTIVE] += 1
     unsafe = is_closed(faults, s)
     tally[_UNSAFE_SOURCE] += unsafe
-    fits = run_broadcast1_2(faults, s, whole, False, d)
+    is_complete = run_broadcast1_2(faults, s, whole, False, descent)
     reached, steps = found[REACHED], found[STEPS]
     if unsafe:
-        fits = fits and run_broadcast1_2(faults, s, whole, True, d)
-    if not fits:
+        is_complete = is_complete and run_broadcast1_2(faults, s, whole, True, descent)
+    if not is_complete:
         tally[_LIMIT] += 1
         return
     if unsafe:

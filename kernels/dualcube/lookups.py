@@ -48,13 +48,13 @@ MOST_EVENTS = 256
 
 
 class Events(NamedTuple):
-    """What happened on a route, in order; the meaning depends on the kind.  The first ``count[0]`` entries are in use."""
+    """What happened on a route, in order; the meaning depends on the kind.  The first ``used[0]`` entries are in use."""
 
     kinds: Words
     nodes: Words
     others: Words
     tree_sizes: Words
-    count: Ints  #: one entry: number of events
+    used: Ints  #: (1): number of events
     most: I64  #: number of entries; later events are not recorded
 
 
@@ -95,20 +95,20 @@ def lookup_record_for(labels, events):
 def clear_record(record):
     """Forget the queried labels and the events."""
     clear_labels(record.asked)
-    record.events.count[0] = 0
+    record.events.used[0] = 0
 
 
 @block
 def _append_event(world, kind, node, other, tree_size):
     """Append an event unless ``Events`` is full."""
     events = world.record.events
-    i = events.count[0]
+    i = events.used[0]
     if i < events.most:
         events.kinds[i] = np.uint64(kind)
         events.nodes[i] = node
         events.others[i] = other
         events.tree_sizes[i] = np.uint64(tree_size)
-        events.count[0] += 1
+        events.used[0] += 1
 
 
 @block
@@ -245,8 +245,8 @@ def route_one(m, key, threshold, faults, s, t):
         capacity *= 4
     asked, events = record.asked, record.events
     labels = np.sort(asked.table[asked.places[: asked.counts[STORED_LABELS]]] - ONE)  # a table holds labels plus one
-    rows = np.empty((events.count[0], 4), np.uint64)
-    for i in range(events.count[0]):
+    rows = np.empty((events.used[0], 4), np.uint64)
+    for i in range(events.used[0]):
         rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3] = (
             events.kinds[i],
             events.nodes[i],
