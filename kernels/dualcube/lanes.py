@@ -266,7 +266,7 @@ def _first_nonfaulty(key, node, dims, pending, limit):
 
 @block(always=True)
 def _walk_and_trial(number):
-    """Return the index of the walk ``number`` in ``RouteBatch.to_cross``: 0 or 1, and its trial."""
+    """Return which walk of its trial a walk ``number`` is, 0 or 1, and the trial."""
     return np.int64(number & ONE), np.int64(number >> ONE)
 
 
@@ -275,7 +275,8 @@ def _find_free_dims(first, count, m, batch):
     """Write the free dimensions of the stuck walks from ``first`` on: those of the cluster that are not used up."""
     stuck = batch.stuck
     for j in range(first, count):
-        used_up = batch.to_cross[_walk_and_trial(stuck.numbers[j])] ^ stuck.rests[j]
+        walk, trial = _walk_and_trial(stuck.numbers[j])
+        used_up = batch.to_cross[walk, trial] ^ stuck.rests[j]
         batch.free[j] = position_dims(stuck.nodes[j], m) & ~used_up
 
 
@@ -299,9 +300,9 @@ def _detour_walks(first, stuck_count, limit, batch):
         simd.store(batch.children, 0, child)
         for lane in range(8):
             if goes_on >> np.uint64(lane) & ONE:
-                walk_and_trial = _walk_and_trial(stuck.numbers[v + lane])
-                batch.to_cross[walk_and_trial] ^= batch.children[lane]
-                batch.links[walk_and_trial[1]] += _TWO
+                walk, trial = _walk_and_trial(stuck.numbers[v + lane])
+                batch.to_cross[walk, trial] ^= batch.children[lane]
+                batch.links[trial] += _TWO
         kept_count = _append_walks(
             kept_count, active & ~goes_on, Walks(key, node, rest, numbers), free, stuck, batch.free
         )

@@ -78,17 +78,8 @@ class RecordedDualCube(NamedTuple):
 @scratch
 def lookup_record_for(labels, events):
     """Return an empty record for up to ``labels`` labels and ``events`` events."""
-    return LookupRecord(
-        label_set(labels),
-        Events(
-            np.zeros(events, np.uint64),
-            np.zeros(events, np.uint64),
-            np.zeros(events, np.uint64),
-            np.zeros(events, np.uint64),
-            np.zeros(1, np.int64),
-            events,
-        ),
-    )
+    rows = np.zeros((4, events), np.uint64)
+    return LookupRecord(label_set(labels), Events(rows[0], rows[1], rows[2], rows[3], np.zeros(1, np.int64), events))
 
 
 @block
@@ -247,10 +238,6 @@ def route_one(m, key, threshold, faults, s, t):
     labels = np.sort(asked.table[asked.places[: asked.counts[STORED_LABELS]]] - ONE)  # a table holds labels plus one
     rows = np.empty((events.used[0], 4), np.uint64)
     for i in range(events.used[0]):
-        rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3] = (
-            events.kinds[i],
-            events.nodes[i],
-            events.others[i],
-            events.tree_sizes[i],
-        )
+        rows[i, 0], rows[i, 1] = events.kinds[i], events.nodes[i]
+        rows[i, 2], rows[i, 3] = events.others[i], events.tree_sizes[i]
     return nodes, workspace.path[: max(nodes, 0)].copy(), labels, rows

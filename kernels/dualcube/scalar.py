@@ -67,16 +67,15 @@ _LENGTH_BOUND = np.uint64(2**32)
 class SearchBitmasks(NamedTuple):
     """Scratch memory of ``shortest.shortest_length``, shape (2, bitmask_words(m)) each."""
 
-    nonfaulty: Any  #: the nonfaulty nodes of one trial
-    seen: Any
-    spare: Any
+    nonfaulty: Any  #: uint64 array: the nonfaulty nodes of one trial
+    seen: Any  #: uint64 array, overwritten by a search
+    spare: Any  #: uint64 array, overwritten by a search
 
 
 @scratch
 def search_bitmasks_for(m, searching):
     """Return scratch memory for searches in DC(m); empty arrays unless ``searching``."""
-    word_count = bitmask_words(m) if searching else 0
-    shape = (2, word_count)
+    shape = (2, bitmask_words(m) if searching else 0)
     return SearchBitmasks(np.zeros(shape, np.uint64), np.zeros(shape, np.uint64), np.zeros(shape, np.uint64))
 
 

@@ -167,17 +167,17 @@ _finish_trial = make_trial_finisher(
 
 
 @block
-def run_byte_trial(key, t, params, scratch, tally):
+def run_byte_trial(key, t, params, work, tally):
     """Run and tally a trial at (n, f, 0, k) = params."""
-    faults = scratch.faults
-    mark_nodes(key, t, scratch.n, scratch.f, faults.marks, faults.closed_nodes, faults.ends)
-    has_active = mark_unsafe_nodes(faults, scratch.f) < faults.marks.size
+    faults = work.faults
+    mark_nodes(key, t, work.n, work.f, faults.marks, faults.closed_nodes, faults.ends)
+    has_active = mark_unsafe_nodes(faults, work.f) < faults.marks.size
     source, target = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
     path_clear, path_unsafe = (
         is_first_path_clear(faults, source, target),
         True,
     )  # "unsafe" only costs a simulation of ROUTE3
-    _finish_trial(scratch, path_clear, path_unsafe, has_active, source, target, t, tally)
+    _finish_trial(work, path_clear, path_unsafe, has_active, source, target, t, tally)
 
 
 #: Kernel at (n, f, 0, k) = params, n <= 12; see ``layout.ROUTING``.
