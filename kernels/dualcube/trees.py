@@ -98,7 +98,7 @@ def make_tree_grower(first):
     def grow_tree(tree, n, world, root, known, trees):
         """Extend T_k, which has ``n`` nodes, to T_{k+1}; return False if a node has no admissible child (B2), now or later.
 
-        A child is admissible if it is nonfaulty and not in the tree.  After False the tree must not be grown again.
+        A child is admissible if it is nonfaulty and not in the tree.  After False a later call returns False too.
 
         Untried dimensions from the single bit ``known`` upwards are taken to lead to nonfaulty neighbours.  If the tree is to
         grow further, the caller sets the untried dimensions of the new nodes.
