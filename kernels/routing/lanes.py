@@ -1,12 +1,12 @@
 """Routing trials under few faulty nodes, n = 3 .. 62, with one trial per vector lane.
 
+Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
+(LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
+
 A nonfaulty node is *unsafe* if it has two or more faulty or unsafe neighbours, and *active* otherwise.  ROUTE's path corrects the
 bits in which s and t differ from the most significant down; the rules ROUTE1, ROUTE2 and ROUTE3 try the same order
 (``rules``).  A route is *minimal* if it has as many links as the Hamming distance of s and t.  *Close* faults are two within
 distance 2; without them no node is unsafe.
-
-Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
-(LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
 
 1. *filter* (``inspect_vector``) decides trials with distinct labels and no two faults within distance 2, for k > 3 or n > 32 only
    those without a fault on ROUTE's path.  No node is unsafe there, and every node has at most one faulty neighbour.  ROUTE is
