@@ -26,14 +26,14 @@ def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
         return "lanes.find_tree_lanes"
     links_of_a_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
     is_list_short = links + links_of_a_node * f <= min(n, 5 if n < 13 else 6) and _is_sparse(n, links, f)
-    return "scalar.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
+    return "sparse.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
 
 
 FIND_TREE = KernelTable(
     __package__,
     {
         "scalar.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
-        "scalar.FIND_TREE_SPARSE": _is_sparse,
+        "sparse.FIND_TREE_SPARSE": _is_sparse,
         "lanes.find_tree_lanes": lambda n, links, f: _is_lane_point(MOST_IN_LANES, n, links, f),
     },
     _choose_find_tree_kernel,
