@@ -52,7 +52,9 @@ class SubcubeLattice(NamedTuple):
     node_subcubes: Ints  #: base-3 number of each node
     low_fixed: Ints  #: (27): number of fixed digits among the low digits of this value
     low_steps: Ints  #: (27, _LOW_DIGITS, _PAIR), flat: steps of these fixed digits
-    high_steps: Ints  #: (n, _PAIR), flat: scratch of ``_find_fewest``, steps of the fixed high digits of the present subcubes
+    high_steps: (
+        Ints  #: (n, _PAIR), flat: scratch of ``_find_fewest``, steps of the fixed high digits of the present subcubes
+    )
 
 
 @scratch

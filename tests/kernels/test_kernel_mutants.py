@@ -132,8 +132,11 @@ EQUIVALENT = {
     " -> scratch = optimal_tree_scratch_for(n, links, np.int64(1), _LATTICE_LANES, np.uint8(0))": (
         "the mutant only allocates more memory"
     ),
-    "trees.sparse._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
-        "without faulty nodes the mutant looks labels up in an empty set"
+    "trees.orders.find_top_down_order: unused = (np.int64(1) << n) - 1 -> unused = (np.int64(1) >> n) - 1": (
+        "all bits of the mutant are set, of which the lowest n are read"
+    ),
+    "trees.sparse._find_sparse_order: scratch.cost_outside[j] = 0 -> scratch.cost_outside[j] = 1": (
+        "a number added to all costs changes no comparison"
     ),
     "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
     " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
