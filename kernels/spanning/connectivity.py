@@ -293,9 +293,9 @@ def _find_augmenting_path(g, target):
 def _max_flow(g, target, limit):
     """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit`` (augmenting paths)."""
     n, word_count = g.links.shape
-    for k in range(n):
+    for dim in range(n):
         for w in range(word_count):
-            g.flow[k, w] = ZERO
+            g.flow[dim, w] = ZERO
     for paths in range(limit):
         if not _find_augmenting_path(g, target):
             return np.int64(paths)
