@@ -309,9 +309,9 @@ def run_fttc(n, corrected, flow):
 def run_as_printed(n, flow):
     """Run FTTC ``as_printed``; return the data that arrives, and whether a node waits for ever (R9, R14, R17).
 
-    A helper, an active node whose link to its passive neighbour is not dead, waits for a part from each active neighbour y whose
-    link to its passive neighbour is dead.  It is *stuck*, it waits for ever, if y is stuck or the link between them is dead.  So
-    is a passive node whose active neighbour is stuck.  A stuck node sends nothing.
+    An active node whose own link to its passive neighbour is not dead waits for a part from each active neighbour y whose link to
+    its passive neighbour is dead.  It is *stuck*, that is, it waits for ever, if y is stuck or the link between them is dead.  A
+    passive node whose active neighbour is stuck is stuck, too, unless their link is dead.  A stuck node sends nothing.
     """
     blocked = False
     for i in range(n):
@@ -325,9 +325,8 @@ def run_as_printed(n, flow):
             flow.held[y] = 0
         for y in range(half, 2 * half):  # failing, isolated or faulty
             if flow.fault[y] & half:
-                silent = (
-                    (np.int64(1) << n) - 1 if flow.stuck[y] else flow.fault[y]
-                )  # the dimensions without a part from y
+                # the dimensions across which y gives no part
+                silent = (np.int64(1) << n) - 1 if flow.stuck[y] else flow.fault[y]
                 for b in range(p):
                     v = y ^ (np.int64(1) << b)
                     if silent >> b & 1 and not flow.fault[v] & half:
