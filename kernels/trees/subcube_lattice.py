@@ -39,9 +39,7 @@ _UP, _ACROSS, _PAIR = range(3)
 class SubcubeLattice(NamedTuple):
     """The subcubes of a vector of trials, made by ``lattice_for``, filled by ``insert_dead_link``, solved by ``solve_lanes``."""
 
-    inside: (
-        Cells  #: number of dead links inside each subcube; before ``solve_lanes`` only of subcubes that are one link
-    )
+    inside: Cells  #: number of dead links inside each subcube; before ``solve_lanes`` only for subcubes of one link
     fewest: Cells  #: for each subcube the fewest dead links of the stages that gather all data in it
     has_dead_link: Cells  #: for each node all ones if it has a dead link, so that it is no sink with FAULT = 0
     optimum: Cells  #: (lanes): fewest dead links over sinks without a dead link (FAULT = 0)
@@ -52,9 +50,7 @@ class SubcubeLattice(NamedTuple):
     node_subcubes: Ints  #: base-3 number of each node
     low_fixed: Ints  #: (27): number of fixed digits among the low digits of this value
     low_steps: Ints  #: (27, _LOW_DIGITS, _PAIR), flat: steps of these fixed digits
-    high_steps: (
-        Ints  #: (n, _PAIR), flat: scratch of ``_find_fewest``, steps of the fixed high digits of the present subcubes
-    )
+    high_steps: Ints  #: (n, _PAIR), flat: in ``_find_fewest`` the steps of the group's fixed high digits
 
 
 @scratch
