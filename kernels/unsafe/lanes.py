@@ -56,7 +56,7 @@ from .entry import (
 )
 from .layout import SPLIT_ABOVE, F, N
 from .queues import append_hard_columns, close_and_measure, close_and_measure_unrolled, run_cubes
-from .rounds import run_marked_rounds
+from .rounds import run_bitmask_rounds
 from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
 
 #: Words of the three vectors of ``add_moments``.
@@ -165,7 +165,7 @@ def _run_subcube_rounds(work, base, free, column, lanes):
         simd.store(state, w, simd.splat(ZERO))
     for k in range(work.samples.count):
         set_fault_inside(state, base, free, np.uint64(work.queue.cells[2 * lanes * k + column]))
-    return run_marked_rounds(state, work.spare.other, work.spare.marks, d)
+    return run_bitmask_rounds(state, work.spare.other, work.spare.masks, d)
 
 
 @block

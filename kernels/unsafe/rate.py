@@ -74,7 +74,7 @@ def _extract_subcube(x, free, labels, k, state):
 
 
 @block
-def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
+def _find_most_rounds(bases, frees, count, labels, k, state, other, masks):
     """Return the rounds of the slowest of the final subcubes; ``state`` is clear before and after.
 
     A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
@@ -89,7 +89,7 @@ def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
             steps, _ = rounds.run_word_rounds(state[0], d)
             state[0] = bits.ZERO
         else:
-            steps = rounds.run_marked_rounds(state, other, marks, d)
+            steps = rounds.run_bitmask_rounds(state, other, masks, d)
             for v in range(np.int64(1) << max(d - 9, 0)):
                 simd.store(state, v << 3, simd.splat(bits.ZERO))
         slowest = max(slowest, steps)
@@ -144,12 +144,12 @@ def unsafe_digits(key, first, stop, params, tally):
     head, tail = bernoulli.digit_threshold(params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    masks = rounds.make_vector_masks(n)
     work = bernoulli.digit_scratch_for()
     for t in range(first, stop):
         bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, work)
         faults = _count_set_bits(state)
-        steps = rounds.run_marked_rounds(state, other, marks, n)
+        steps = rounds.run_bitmask_rounds(state, other, masks, n)
         _record_trial(tally, t, n, faults, _count_set_bits(state), steps)
 
 
@@ -160,14 +160,14 @@ def unsafe_labels(key, first, stop, params, tally):
     table = binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    masks = rounds.make_vector_masks(n)
     rows = rows_for()
     for t in range(first, stop):
         k = sample_fault_count(key, np.uint64(t), table)
         for v in range(0, state.size, 8):
             simd.store(state, v, simd.splat(bits.ZERO))
         mark_faults(key, np.uint64(t), n, k, state, rows)
-        steps = rounds.run_marked_rounds(state, other, marks, n)
+        steps = rounds.run_bitmask_rounds(state, other, masks, n)
         _record_trial(tally, t, n, k, _count_set_bits(state), steps)
 
 
@@ -189,7 +189,7 @@ def unsafe_merge(key, first, stop, params, tally):
     seen = np.empty(filter_words, np.uint64)
     state = np.zeros(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    masks = rounds.make_vector_masks(n)
     rows = rows_for()
     none = simd.splat_like(simd.load(labels, 0), 0)
     for t in range(first, stop):
@@ -202,5 +202,5 @@ def unsafe_merge(key, first, stop, params, tally):
         closed = np.int64(0)
         for i in range(count):
             closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))
-        steps = _find_most_rounds(bases, frees, count, labels, k, state, other, marks)
+        steps = _find_most_rounds(bases, frees, count, labels, k, state, other, masks)
         _record_trial(tally, t, n, k, closed, steps)
