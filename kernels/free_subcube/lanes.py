@@ -52,9 +52,7 @@ class Columns(NamedTuple):
     n: I64
     side: I64  #: rows of a square: the least power of two, from 8 on, for the labels of a group
     groups: I64  #: number of groups of labels
-    squares: (
-        Cells  #: (2, groups, side, lanes), flat: for each digit and group the transposed labels, see ``_square_row``
-    )
+    squares: Cells  #: (2, groups, side, lanes), flat: transposed labels by digit and group, see ``_square_row``
     unpacked: Cells  #: (groups, n, lanes), flat: the columns of each group, one by one; from ``_find_free_quarters`` on
 
 
@@ -74,7 +72,8 @@ class LaneWorkspace(NamedTuple):
 def _count_labels(n, f):
     """Return the number of labels to sample per trial.
 
-    About f^2 / 2^(n+1) labels repeat earlier ones, with nearly a Poisson distribution.
+    About f^2 / 2^(n+1) labels repeat earlier ones, with nearly a Poisson distribution.  So with s further labels a fraction of
+    trials of at most ``repeats``^(s+1) / (s+1)! has too few distinct ones.
     """
     repeats = f * (f - 1) / 2.0 / 2.0**n
     count, fraction = np.int64(f), repeats
