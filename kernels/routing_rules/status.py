@@ -18,7 +18,7 @@ from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from ..unsafe.rounds import VectorMasks, make_vector_masks, run_link_rounds
+from ..unsafe.rounds import make_vector_masks, run_link_rounds
 from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
 from .safety_status import (
     LEVELS,
@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     faults: Faults
     status: SafetyStatus
     marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
-    masks: VectorMasks  #: for the rounds of FIND_UNSAFE
+    masks: Words  #: from ``make_vector_masks``, for the rounds of FIND_UNSAFE
     safe: Ints  #: (4): nodes of the subcubes that each definition of STATUS_NAMES calls safe
     rounds: Ints  #: (4): rounds of each definition
 

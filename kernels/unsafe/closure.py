@@ -16,7 +16,7 @@ from ..machine import bits
 from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
-from .rounds import VectorMasks, make_vector_masks, run_bitmask_rounds, run_word_rounds
+from .rounds import make_vector_masks, run_bitmask_rounds, run_word_rounds
 
 #: Largest dimension of a subcube whose rounds are run: 2^30 nodes take 128 MiB.
 MAX_DIMENSION = 30
@@ -29,7 +29,7 @@ class CubeScratch(NamedTuple):
 
     state: Words  #: bitmask of a cube
     other: Words  #: bitmask of a cube
-    masks: VectorMasks
+    masks: Words  #: from ``make_vector_masks``
 
 
 @scratch

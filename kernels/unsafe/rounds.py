@@ -8,7 +8,7 @@ load and two instructions for each dimension above the ninth.
 
 The method depends on the dimension d.  Up to d = 10 the cube stays in one or two registers.  Up to d = 14 each round sweeps all
 vectors, from one bitmask to another and back.  From d = 15 on a round visits only vectors in which a node can become set; the
-masks that select them (``VectorMasks``) have one bit per vector.
+masks that select them (``make_vector_masks``) have one bit per vector.
 
 Cubes of fewer than 9 dimensions are run as a 9-cube whose other nodes are clear.  A node outside the d-cube has at most one
 neighbour inside, so it never becomes set.
@@ -16,27 +16,19 @@ neighbour inside, so it never becomes set.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..machine import bits, neighbours, simd
-from ..machine.array_types import Words
 from ..machine.jit import block, kernel, scratch
 
 _LOW = tuple(bits.CLEAR_BIT_MASKS)  # a tuple's items are constants in the machine code, an array's are loads
 
 
-class VectorMasks(NamedTuple):
-    """Masks of the vectors of a cube, scratch memory of ``run_bitmask_rounds``; made by ``make_vector_masks``.
-
-    Bit ``v & 63`` of word ``v >> 6`` is vector ``v``, that is, nodes 512 v .. 512 v + 511.  The content is valid inside one call
-    only, and for d < 15 no mask is used.
-    """
-
-    changed: Words  #: vectors of ``state`` that the round that wrote it changed
-    other_changed: Words  #: the same of ``other``, the bitmask that rounds write in turn with ``state``
-    full: Words  #: vectors whose 512 nodes are all set
+# Rows of the array of ``make_vector_masks``.  Three arrays would be clearer, but they would add 14 words to each call that passes
+# scratch memory on.
+_CHANGED = 0  #: vectors of ``state`` that the round that wrote it changed
+_OTHER_CHANGED = 1  #: vectors of ``other``, the bitmask that rounds write in turn with ``state``, likewise
+_FULL = 2  #: vectors whose 512 nodes are all set
 
 
 @block
@@ -47,11 +39,12 @@ def _count_mask_words(d):
 
 @scratch
 def make_vector_masks(d):
-    """Return the masks for cubes of up to d dimensions."""
-    word_count = _count_mask_words(d)
-    return VectorMasks(
-        np.empty(word_count, np.uint64), np.empty(word_count, np.uint64), np.empty(word_count, np.uint64)
-    )
+    """Return the masks of vectors for cubes of up to d dimensions, scratch memory of ``run_bitmask_rounds``.
+
+    In each row, bit ``v & 63`` of word ``v >> 6`` is vector ``v``, that is, nodes 512 v .. 512 v + 511.  The content is valid
+    inside one call only, and for d < 15 no mask is used.
+    """
+    return np.empty((3, _count_mask_words(d)), np.uint64)
 
 
 @block
@@ -250,8 +243,8 @@ def run_bitmask_rounds(state, other, masks, d):
         Set nodes; clear from node 2^d up.  Overwritten with the final state.
     other : uint64 array of as many words
         Scratch memory with any content.
-    masks : VectorMasks
-        Scratch memory with any content, made for d dimensions or more.
+    masks : uint64 array
+        From ``make_vector_masks`` for d dimensions or more, with any content.
     d : int64
         Dimension, 0 <= d <= 30.  Not checked.
 
@@ -277,7 +270,7 @@ def run_bitmask_rounds(state, other, masks, d):
             if not _sweep_vectors(other, state, d):
                 return rounds + 1
             rounds += 2
-    changed, other_changed, full = masks.changed, masks.other_changed, masks.full
+    changed, other_changed, full = masks[_CHANGED], masks[_OTHER_CHANGED], masks[_FULL]
     for b in range(_count_mask_words(d)):
         changed[b] = bits.ALL_BITS  # so the first round visits all vectors and writes the whole of ``other``
         full[b] = bits.ZERO

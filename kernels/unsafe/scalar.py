@@ -20,7 +20,7 @@ from ..machine.trials import trials_kernel
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .entry import record_trial
 from .layout import F, N
-from .rounds import VectorMasks, make_vector_masks, run_bitmask_rounds
+from .rounds import make_vector_masks, run_bitmask_rounds
 
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
 COUNTS_SHAPE = (33, 32, 16)
@@ -71,7 +71,7 @@ class WholeCubeScratch(NamedTuple):
 
     state: Words  #: bitmask of the n-cube, in whole vectors
     other: Words  #: another such bitmask
-    masks: VectorMasks
+    masks: Words  #: from ``make_vector_masks``
     rows: Rows
 
 
