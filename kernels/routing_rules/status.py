@@ -18,7 +18,7 @@ from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from ..unsafe.rounds import count_marks_words, run_link_rounds
+from ..unsafe.rounds import make_vector_masks, run_link_rounds
 from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
 from .safety_status import (
     LEVELS,
@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     faults: Faults
     status: SafetyStatus
     marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
-    marks: Words  #: see ``rounds.run_marked_rounds``
+    masks: Words  #: from ``make_vector_masks``, for the rounds of FIND_UNSAFE
     safe: Ints  #: (4): nodes of the subcubes that each definition of STATUS_NAMES calls safe
     rounds: Ints  #: (4): rounds of each definition
 
@@ -60,7 +60,7 @@ def set_up(params):
         faults_for(n, f, links, np.int64(2)),
         safety_status_for(n, f, links),
         np.zeros((3, words), np.uint64),
-        np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
+        make_vector_masks(min(n, np.int64(MOST_PLANE_DIMENSIONS))),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
     )
@@ -189,7 +189,7 @@ def _unsafe_rounds(scratch, i):
     for w in range(size):
         old[w] = ~status.nonfaulty[w] & place_mask(d, w)
         ends[w] = ~status.planes[at + w] & place_mask(d, w)
-    return run_link_rounds(old, ends, new, scratch.marks, d)
+    return run_link_rounds(old, ends, new, scratch.masks, d)
 
 
 _KNOWN = SAFETY_STATUS.counter("known")
