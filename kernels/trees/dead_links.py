@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.enumerate_sets import decode_link, next_set
-from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
+from ..draws.links import ProposedLinks, mark_distinct_links, proposed_links
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
 from ..machine.array_types import I64, Words, Words16
@@ -48,7 +48,7 @@ class DeadLinks(NamedTuple):
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits
     nodes: Words  #: the faulty nodes
-    link_draws: LinkDraws
+    proposed: ProposedLinks  #: scratch memory to sample links
     node_draws: Draws
 
 
@@ -70,7 +70,7 @@ def dead_links_for(n, links, f):
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(max(f, few), np.uint64),
-        link_draws_for(np.int64(0)),
+        proposed_links(),
         draws_for(few),
     )
 
@@ -78,7 +78,7 @@ def dead_links_for(n, links, f):
 @block
 def draw_dead_links(key, t, n, links, f, dead):
     """Sample trial ``t``'s faulty links and nodes, independently; return the number of dead links."""
-    mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.link_draws)
+    mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.proposed)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
     return add_node_links(n, links, f, dead)
 
