@@ -1,7 +1,8 @@
 """The numbers of channels, with one virtual channel or two.
 
-Nodes are 4 a + q, with a the label of the supernode and q the place in it.  Channel j < 2 crosses the internal dimension j,
-channel 2 + k the k-th external dimension.
+Nodes are 4 a + q, with a the label of the supernode and q the place in it.  Channel j < 2 of a node crosses the internal
+dimension j, channel 2 + k the k-th external dimension.  With two virtual channels the channels inside supernodes have a copy 0
+and a copy 1, which the messages D_L use.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ..machine.jit import block
 
 @block(always=True)
 def channel_number(v, j, n, copy):
-    """Return the number of channel j of node v; channels of copy 1 inside supernodes come after all others."""
-    if copy and j < 2:
+    """Return the number of a copy, 0 or 1, of channel j of node v; the numbers of copies 1 come after all others."""
+    if copy == 1 and j < 2:
         return (n << n) + 2 * v + j
     return n * v + j

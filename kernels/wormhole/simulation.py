@@ -5,9 +5,10 @@ needs together at one node, and for each channel the request that waits at its e
 turn of its last request.
 
 The messages of a multicast are D_E for the source's own supernode, which goes over the low or the high internal dimension, and
-D_H and D_L for the supernodes with larger and smaller labels.  The buddy of a node is a neighbour in its supernode, over which a
-message detours if the node's external link leads to a fault.  Nodes are (a, q), label and place, as in
-``multicasting.supercube``.  A step inside a supernode is a bit of the place: 1 for the low dimension, 2 for the high one.
+D_H and D_L for the supernodes with larger and smaller labels (``flip`` = 0 and all ones).  The buddy of a node is a neighbour in
+its supernode, over which a message detours if the node's external link leads to a fault.  Nodes are (a, q), label and place, as
+in ``multicasting.supercube``.  A step inside a supernode is a bit of the place: 1 for the low dimension, 2 for the high one.
+With two virtual channels D_L uses copy 1 of the channels inside supernodes, all other messages copy 0 (``channels``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..multicasting.supercube import buddy_step, first_step_across, first_steps,
 from .channels import channel_number
 
 _NONE = np.int64(-1)
+_COPY_0 = np.int64(0)
 _WAITING = np.int32(2**31 - 1)  # value of ``reached`` for a request whose node no header has reached
 
 #: Indices of ``Traffic.counts``.
@@ -129,9 +131,9 @@ def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
 @block
 def _next_hop(net, a, q, goal, flip):
     """Return the next label on the path R' from (a, q) to ``goal``, the external dimension, and the step of a detour or 0."""
-    to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
-    step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
-    return to, highest(np.uint64(a ^ to)), step
+    neighbour = shortcut_label(a, goal, flip)
+    step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[neighbour] >> q) & 1 else np.int64(0)
+    return neighbour, highest(np.uint64(a ^ neighbour)), step
 
 
 @block
@@ -143,9 +145,9 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
     wanted = np.int64(0)  # places to serve; none in the source's supernode, which D_E serves
     before = _NONE  # the request for the channel that leads here
     while True:
-        to, k, step = a, _NONE, np.int64(0)
+        neighbour, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
-            to, k, step = _next_hop(net, a, q, goal, flip)
+            neighbour, k, step = _next_hop(net, a, q, goal, flip)
         stop = MessageStop(a, q, wanted, np.int64(net.fault[a]))
         steps = first_steps(q, wanted, stop.fault)
         request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
@@ -155,7 +157,7 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
             break
         before = exit_request
         q ^= step
-        a = to
+        a = neighbour
         wanted = np.int64(0)
         if a == goal:
             wanted = np.int64(net.wanted[a])
@@ -164,17 +166,17 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
 
 
 @block
-def add_multicast(traffic, net, a, q, n, copies):
-    """Add the messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
+def add_multicast(traffic, net, a, q, n, virtual_channels):
+    """Add the messages of one multicast from (a, q), in their order: D_E over the low and the high dimension, D_H, D_L."""
     wanted, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
         step = first_steps(q, wanted, fault) & (np.int64(1) << j)
         if step:
             stop = MessageStop(a, q, wanted, fault)
-            _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, False)
+            _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, _COPY_0)
             _end_message(traffic)
-    _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
-    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)
+    _add_sweep_message(traffic, net, a, q, np.int64(0), n, _COPY_0)
+    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, virtual_channels - 1)
 
 
 @block
@@ -205,7 +207,10 @@ def _release_channels(traffic, first, end):
 
 @block
 def has_deadlock(traffic):
-    """Run until all messages have ended (False) or no request is granted in a step (True); then free all channels."""
+    """Whether the messages deadlock: they run until all have ended, or until no request is granted in a step.
+
+    Afterwards all channels are free again, but the messages are used up.
+    """
     messages = traffic.counts[_MESSAGES]
     for m in range(messages):
         traffic.ungranted[m] = traffic.firsts[m + 1] - traffic.firsts[m]
