@@ -11,8 +11,11 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def channel_number(v, j, n, copy):
-    """Return the number of a copy, 0 or 1, of channel j of node v; the numbers of copies 1 come after all others."""
-    if copy == 1 and j < 2:
+def channel_number(v, j, n, is_copy1):
+    """Return the number of channel j of node v, of its copy 1 if ``is_copy1`` (bool) and if it has copies.
+
+    The numbers of copies 1 come after all others.
+    """
+    if is_copy1 and j < 2:
         return (n << n) + 2 * v + j
     return n * v + j

@@ -20,8 +20,6 @@ from ..machine.jit import block, scratch
 from ..multicasting.supercube import Supercube, buddy_step, first_step_across, label_across
 from .channels import channel_number
 
-_COPY_0 = np.int64(0)
-
 
 class DependencyGraph(NamedTuple):
     """A graph as one linked list of arcs per channel, from the arc added last to the first.  Arcs may repeat."""
@@ -40,7 +38,7 @@ class MessageClass(NamedTuple):
     net: Supercube
     n: I64
     flip: I64  #: 0 for D_H, the largest label for D_L
-    copy: I64  #: the copy of channels inside supernodes that the messages use, 0 or 1
+    is_copy1: bool  #: whether the messages use copy 1 of the channels inside supernodes
     is_unicast: bool  #: whether only messages to a single destination are sent
 
 
@@ -73,15 +71,17 @@ def _add_arc(graph, held, requested):
 
 
 @block
-def _add_across_arc(graph, net, v, n, copy):
+def _add_across_arc(graph, net, v, n, is_copy1):
     """Add the arc of a message that goes over two channels from node v to the opposite node of the supernode, if nonfaulty."""
     q, fault = v & 3, np.int64(net.fault[v >> 2])
     if (fault >> (q ^ 3)) & 1 == 0:
         step = first_step_across(q, fault)
-        _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, (step ^ 3) >> 1, n, copy))
+        _add_arc(
+            graph, channel_number(v, step >> 1, n, is_copy1), channel_number(v ^ step, (step ^ 3) >> 1, n, is_copy1)
+        )
 
 
-@block
+@block(always=True)
 def _is_faulty_at(messages, rank, q):
     """Whether the node at place q is faulty in the supernode with this rank."""
     return (np.int64(messages.net.fault[rank ^ messages.flip]) >> q) & 1 == 1
@@ -89,10 +89,10 @@ def _is_faulty_at(messages, rank, q):
 
 @block
 def _next_goal_limit(n, before, rank):
-    """Return the least rank, or 2^(n-2), to which a unicast at rank ``before`` does not go over its neighbour ``rank``.
+    """Return the rank below which the goals of unicasts are that go from rank ``before`` to its neighbour ``rank``.
 
-    A shortcut leads to the neighbour of the highest rank up to the goal.  So the message goes over ``rank`` if its goal is below
-    the next higher neighbour of ``before``.
+    A shortcut leads to the neighbour of the highest rank up to the goal.  So the goal is below the next higher neighbour of
+    ``before``, if there is one.
     """
     limit = np.int64(1) << (n - 2)
     for k in range(n - 2):
@@ -102,29 +102,29 @@ def _next_goal_limit(n, before, rank):
     return limit
 
 
-@block
+@block(always=True)
 def _add_arcs_from(graph, messages, held, before, v):
     """Add the arcs of messages that hold the channel ``held`` to node v, from the supernode of rank ``before``."""
-    n, copy, q = messages.n, messages.copy, v & 3
+    n, is_copy1, q = messages.n, messages.is_copy1, v & 3
     fault = np.int64(messages.net.fault[v >> 2])
     rank = (v >> 2) ^ messages.flip
     for j in range(2):  # to destinations in the supernode
         if (fault >> (q ^ (1 << j))) & 1 == 0:
-            _add_arc(graph, held, channel_number(v, np.int64(j), n, copy))
-    limit = _next_goal_limit(n, before, rank)
+            _add_arc(graph, held, channel_number(v, np.int64(j), n, is_copy1))
+    limit = _next_goal_limit(n, before, rank) if messages.is_unicast else np.int64(1) << (n - 2)
     for k in range(n - 2):
         beyond = label_across(rank, k)
-        if beyond > rank and (not messages.is_unicast or beyond < limit):
+        if beyond > rank and beyond < limit:
             if _is_faulty_at(messages, beyond, q):
-                _add_arc(graph, held, channel_number(v, buddy_step(q, fault) >> 1, n, copy))
+                _add_arc(graph, held, channel_number(v, buddy_step(q, fault) >> 1, n, is_copy1))
             else:
-                _add_arc(graph, held, channel_number(v, np.int64(2 + k), n, copy))
+                _add_arc(graph, held, channel_number(v, np.int64(2 + k), n, is_copy1))
 
 
-@block
+@block(always=True)
 def _add_class_arcs(graph, messages, v):
     """Add the arcs of a class of messages at node v, and at its buddy over which it sends detours."""
-    n, copy, q = messages.n, messages.copy, v & 3
+    n, is_copy1, q = messages.n, messages.is_copy1, v & 3
     rank = (v >> 2) ^ messages.flip
     is_entered = False  # whether a message can come from an earlier supernode
     for k in range(n - 2):
@@ -132,13 +132,13 @@ def _add_class_arcs(graph, messages, v):
         is_faulty = _is_faulty_at(messages, neighbour, q)
         if neighbour > rank and is_faulty:  # a detour: from the channel to the buddy to the buddy's external channel
             step = buddy_step(q, np.int64(messages.net.fault[v >> 2]))
-            _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
+            _add_arc(graph, channel_number(v, step >> 1, n, is_copy1), channel_number(v ^ step, 2 + k, n, is_copy1))
         if neighbour < rank and not is_faulty:
             is_entered = True
-            held = channel_number((neighbour ^ messages.flip) << 2 | q, 2 + k, n, copy)
+            held = channel_number((neighbour ^ messages.flip) << 2 | q, 2 + k, n, is_copy1)
             _add_arcs_from(graph, messages, held, neighbour, v)
     if is_entered:
-        _add_across_arc(graph, messages.net, v, n, copy)
+        _add_across_arc(graph, messages.net, v, n, is_copy1)
 
 
 @block
@@ -161,12 +161,12 @@ def build_graph(graph, net, n, unicast, virtual_channels):
         graph.arcs_into[channel] = 0
     graph.arc_count[0] = 0
     largest = (np.int64(1) << (n - 2)) - 1
-    up = MessageClass(net, n, np.int64(0), _COPY_0, unicast)
-    down = MessageClass(net, n, largest, virtual_channels - 1, unicast)
+    up = MessageClass(net, n, np.int64(0), False, unicast)
+    down = MessageClass(net, n, largest, virtual_channels == 2, unicast)
     for v in range(np.int64(1) << n):
         if (np.int64(net.fault[v >> 2]) >> (v & 3)) & 1:
             continue
-        _add_across_arc(graph, net, np.int64(v), n, _COPY_0)  # of D_E, at a source
+        _add_across_arc(graph, net, np.int64(v), n, False)  # of D_E, at a source
         _add_class_arcs(graph, up, np.int64(v))
         _add_class_arcs(graph, down, np.int64(v))
 

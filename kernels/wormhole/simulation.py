@@ -24,7 +24,6 @@ from ..multicasting.supercube import buddy_step, first_step_across, first_steps,
 from .channels import channel_number
 
 _NONE = np.int64(-1)
-_COPY_0 = np.int64(0)
 _WAITING = np.int32(2**31 - 1)  # value of ``reached`` for a request whose node no header has reached
 
 #: Indices of ``Traffic.counts``.
@@ -95,7 +94,7 @@ class MessageStop(NamedTuple):
 
 
 @block
-def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
+def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, is_copy1):
     """Add the requests of a message at a ``MessageStop``: for its wanted places, and for an external channel.
 
     ``steps``, from ``first_steps``, is the mask of the steps to wanted places.  The channel of external dimension ``exit_k``, -1
@@ -113,17 +112,17 @@ def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
         step = np.int64(1 << j)
         if (steps | exit_step) & step == 0:
             continue
-        traffic.channels[request, j] = channel_number(v, np.int64(j), n, copy)
+        traffic.channels[request, j] = channel_number(v, np.int64(j), n, is_copy1)
         if step in (across_step, exit_step):  # the message goes on from the node at the channel's end
-            beside = _add_request(traffic)
-            traffic.onward[request, j] = beside
+            at_buddy = _add_request(traffic)
+            traffic.onward[request, j] = at_buddy
             if across_step == step:
-                traffic.channels[beside, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, copy)
+                traffic.channels[at_buddy, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, is_copy1)
             if exit_step == step:
-                traffic.channels[beside, 2] = channel_number(v ^ step, 2 + exit_k, n, copy)
-                exit_request = beside
+                traffic.channels[at_buddy, 2] = channel_number(v ^ step, 2 + exit_k, n, is_copy1)
+                exit_request = at_buddy
     if exit_k >= 0 and exit_step == 0:
-        traffic.channels[request, 2] = channel_number(v, 2 + exit_k, n, copy)
+        traffic.channels[request, 2] = channel_number(v, 2 + exit_k, n, is_copy1)
         exit_request = request
     return request, exit_request
 
@@ -137,7 +136,7 @@ def _next_hop(net, a, q, goal, flip):
 
 
 @block
-def _add_sweep_message(traffic, net, a, q, flip, n, copy):
+def _add_sweep_message(traffic, net, a, q, flip, n, is_copy1):
     """Add the message D_H (``flip`` 0) or D_L (all ones) from (a, q), if it has a destination."""
     goal = next_label(net.busy, a, flip)
     if goal < 0:
@@ -150,7 +149,7 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
             neighbour, k, step = _next_hop(net, a, q, goal, flip)
         stop = MessageStop(a, q, wanted, np.int64(net.fault[a]))
         steps = first_steps(q, wanted, stop.fault)
-        request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
+        request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, is_copy1)
         if before >= 0:
             traffic.onward[before, 2] = request
         if goal < 0:
@@ -173,10 +172,10 @@ def add_multicast(traffic, net, a, q, n, virtual_channels):
         step = first_steps(q, wanted, fault) & (np.int64(1) << j)
         if step:
             stop = MessageStop(a, q, wanted, fault)
-            _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, _COPY_0)
+            _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, False)
             _end_message(traffic)
-    _add_sweep_message(traffic, net, a, q, np.int64(0), n, _COPY_0)
-    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, virtual_channels - 1)
+    _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
+    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, virtual_channels == 2)
 
 
 @block
