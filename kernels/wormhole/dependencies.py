@@ -20,6 +20,9 @@ from ..machine.jit import block, scratch
 from ..multicasting.supercube import Supercube, buddy_step, first_step_across, label_across
 from .channels import channel_number
 
+#: A rank above all others.
+_NO_LIMIT = np.int64(2**62)
+
 
 class DependencyGraph(NamedTuple):
     """A graph as one linked list of arcs per channel, from the arc added last to the first.  Arcs may repeat."""
@@ -94,7 +97,7 @@ def _next_goal_limit(n, before, rank):
     A shortcut leads to the neighbour of the highest rank up to the goal.  So the goal is below the next higher neighbour of
     ``before``, if there is one.
     """
-    limit = np.int64(1) << (n - 2)
+    limit = _NO_LIMIT
     for k in range(n - 2):
         neighbour = label_across(before, k)
         if rank < neighbour < limit:
@@ -111,7 +114,7 @@ def _add_arcs_from(graph, messages, held, before, v):
     for j in range(2):  # to destinations in the supernode
         if (fault >> (q ^ (1 << j))) & 1 == 0:
             _add_arc(graph, held, channel_number(v, np.int64(j), n, is_copy1))
-    limit = _next_goal_limit(n, before, rank) if messages.is_unicast else np.int64(1) << (n - 2)
+    limit = _next_goal_limit(n, before, rank) if messages.is_unicast else _NO_LIMIT
     for k in range(n - 2):
         beyond = label_across(rank, k)
         if beyond > rank and beyond < limit:
@@ -160,7 +163,7 @@ def build_graph(graph, net, n, unicast, virtual_channels):
         graph.last_arcs[channel] = -1
         graph.arcs_into[channel] = 0
     graph.arc_count[0] = 0
-    largest = (np.int64(1) << (n - 2)) - 1
+    largest = np.int64(net.fault.size - 1)  # label
     up = MessageClass(net, n, np.int64(0), False, unicast)
     down = MessageClass(net, n, largest, virtual_channels == 2, unicast)
     for v in range(np.int64(1) << n):
