@@ -269,7 +269,7 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
-    source = PairSource(key, limit, bits=n, whole=True)
+    source = PairSource(key, limit, bits=n, new_statuses=True)
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
