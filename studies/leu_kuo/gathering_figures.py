@@ -51,14 +51,19 @@ _COMPLETE = {
 
 
 def list_fault_kinds(points: Sequence[Point]) -> dict[str, list[Point]]:
-    """Return points by their kind of faults, each kind with its name in titles; points with faulty nodes alone if all are."""
-    with_nodes = [point for point in points if point["links"] and point["f"]]
-    is_half = all(2 * int(point["f"]) == point["links"] for point in with_nodes)
+    """Return points by their kind of faults, each kind with its name in titles; every point has exactly one kind.
+
+    Points without faults count as points with faulty links, or with faulty nodes if no point has faulty links.
+    """
+    has_links = any(point["links"] for point in points)
+    with_both = [point for point in points if point["links"] and point["f"]]
+    is_half = all(2 * int(point["f"]) == point["links"] for point in with_both)
     kinds = {
-        "faulty links": [point for point in points if not point["f"]],
-        "K faulty links and K/2 faulty nodes" if is_half else "faulty links and nodes": with_nodes,
+        "faulty links": [point for point in points if not point["f"] and has_links],
+        "K faulty links and K/2 faulty nodes" if is_half else "faulty links and nodes": with_both,
+        "faulty nodes": [point for point in points if not point["links"] and (point["f"] or not has_links)],
     }
-    return {kind: some for kind, some in kinds.items() if some} or {"faulty nodes": [*points]}
+    return {kind: some for kind, some in kinds.items() if some} or {"faulty nodes": []}
 
 
 def plot_rerouting(results: Results, sheet: Any) -> None:
