@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ParameterError, StudyMismatchError, wrap_study_errors
 from ..measure import registry
-from ..measure.fingerprint import locate_name
+from ..measure.missing_names import locate_name
 from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
