@@ -6,7 +6,7 @@ from typing import Any
 from fastcube.measure.study import Point
 from fastcube.results.results import Results
 
-from .faults import axis_of_faults, set_log_axis
+from .fault_axis import axis_of_faults, set_log_axis
 
 
 def plot_delivery(results: Results, sheet: Any) -> None:
