@@ -1,4 +1,10 @@
-"""Figures of ``gather`` and ``rerouting``: data lost by the variants of FTTC, and slowdowns of FTTC and of the detour."""
+"""Figures of ``gather`` and ``rerouting``: data lost by the variants of FTTC, and slowdowns of FTTC and of the detour.
+
+The algorithms gather the data of all nodes over FIND_TREE's tree in n stages (Leu & Kuo, section 3): TC tolerates no fault, FTTC
+tolerates faults, in three variants, and REROUTE, "rerouting" in the figures, goes around a faulty link by three other links.
+With k the number of stages in which some node meets a faulty link, FTTC takes n + k steps (R11), and REROUTE n + 3k as the paper
+counts, or n + 2k as the links of a detour require (R12).  K is a point's number of faulty links.
+"""
 
 from collections.abc import Sequence
 from typing import Any
