@@ -192,11 +192,8 @@ class _OfflineRouter:
         small = self.require_tree("Algorithm 2", s, self.k - 1, dims)
         large = self.find_tree(s, self.k, dims)
         yield from small.values()
-        yield from (
-            self.repaired_entry_paths(small, large, dims)
-            if self.corrected
-            else self.printed_entry_paths(small, large, dims)
-        )
+        more_paths = self.repaired_entry_paths if self.corrected else self.printed_entry_paths
+        yield from more_paths(small, large, dims)
 
     def printed_entry_paths(self, small: _Tree, large: _Tree, dims: int) -> Iterator[list[int]]:
         """Yield the candidates after the nodes of the small tree as printed: around the large tree, or through one exit only."""
