@@ -192,7 +192,7 @@ class _OfflineRouter:
         small = self.require_tree("Algorithm 2", s, self.k - 1, dims)
         large = self.find_tree(s, self.k, dims)
         yield from small.values()
-        more_paths = self.repaired_entry_paths if self.corrected else self.printed_entry_paths
+        more_paths = self.corrected_entry_paths if self.corrected else self.printed_entry_paths
         yield from more_paths(small, large, dims)
 
     def printed_entry_paths(self, small: _Tree, large: _Tree, dims: int) -> Iterator[list[int]]:
@@ -204,7 +204,7 @@ class _OfflineRouter:
             for return_path in self.return_paths(exit_path[-1]):
                 yield exit_path[:-1] + return_path
 
-    def repaired_entry_paths(self, small: _Tree, large: _Tree, dims: int) -> Iterator[list[int]]:
+    def corrected_entry_paths(self, small: _Tree, large: _Tree, dims: int) -> Iterator[list[int]]:
         """Yield the candidates after the nodes of the small tree in the corrected variant: all that B6 lists."""
         yield from large.values()
         yield from self.boundary_paths(small, dims)
