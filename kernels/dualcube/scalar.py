@@ -21,7 +21,9 @@ from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally.sums import add_lanes, add_quantity, offer, read_maximum
+from ..tally.lane_sums import add_with_square
+from ..tally.maxima import offer, read_maximum
+from ..tally.sums import add_quantity
 from .lanes import DualCube, is_faster_in_lanes, route_batch_for, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
 from .lookups import RecordedDualCube, clear_record, lookup_record_for, route_recorded
@@ -120,8 +122,8 @@ def _count_routes(n, m, pairs, lengths, tally):
         _update_maximum(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
-        length1, length2 = add_lanes(length1, length2, length)
-        distance1, distance2 = add_lanes(distance1, distance2, distance)
+        length1, length2 = add_with_square(length1, length2, length)
+        distance1, distance2 = add_with_square(distance1, distance2, distance)
         product = product + simd.mul32(length, distance)
     tally[_VALID] += n
     tally[_DELIVERED] += delivered

@@ -19,7 +19,8 @@ from ..machine.array_types import I64, Bytes, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity, add_wide
 from .drawing import propose_links
 from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, LENGTH_BINS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS

@@ -18,7 +18,8 @@ from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, make_kernels, max_dead_links, read_point
 from .layout import FIND_TREE
 from .orders import OrderWorkspace, find_order, order_workspace_for

@@ -22,7 +22,8 @@ from ..machine import bits, neighbours, simd
 from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_lanes, offer
+from ..tally.lane_sums import add_with_square
+from ..tally.maxima import offer
 from .entry import ALL_UNSAFE, CLOSE_PAIRS, LAST_BIN, MOST_ROUNDS, UNSAFE, count_rounds
 from .layout import F, N
 
@@ -231,7 +232,7 @@ def _count_nodes(dims, small, at, chosen, total, squares):
         here = chosen >> np.uint64(8 * g)
         closed = _count_set_nodes(dims, small.cubes, at, g)
         unsafe = simd.select(simd.mask(closed, here), closed - faults, simd.splat(ZERO))
-        total, squares = add_lanes(total, squares, unsafe)
+        total, squares = add_with_square(total, squares, unsafe)
         all_unsafe += bits.popcount(simd.bits(closed == whole) & here)
     return total, squares, all_unsafe
 
