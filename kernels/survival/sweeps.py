@@ -299,7 +299,7 @@ def is_surely_connected(alive, n, f):
     """Whether a few neighbours of each node show that the hypercube is connected in all lanes; False decides nothing.
 
     Up to f = 2n - 3, a disconnected hypercube has a node without a nonfaulty neighbour.  Up to f = 3n - 6 it has a node with at
-    most one (N11; Harper's order, ``few.py``).
+    most one (N11; Harper's order, ``close_faults.py``).
     """
     found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):
