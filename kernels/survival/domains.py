@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.tables import make_tabulate, named_slots, named_step
-from ..draws.lanes import valid_lanes
 from ..machine import simd
 from ..machine.array_types import I64, Ints, Ints32, Words
 from ..machine.bits import ONE, ZERO
@@ -24,8 +23,9 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
 from .domain_numbers import board_of, find_board_size, number_boards, number_switches
 from .failed_domains import DomainDraws, domain_draws_for, draw_domains
-from .lanes import GroupSample, decide_pairs, make_verdict_counter
+from .lanes import make_verdict_counter
 from .layout import SURVIVAL_DOMAINS
+from .pair_verdicts import GroupSample, alive_rows_for, decide_pairs, group_sample_for, set_valid_lanes
 from .sweeps import Sweeps, fill_verdict, prepare_numbered
 
 
@@ -130,27 +130,21 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
 
     @scratch
     def workspace_for(point):
-        n, no_node = point.n, drawing.empty_row_index(point.n)
+        n = point.n
         nodes = np.int64(1) << n
         table = np.empty((nodes, slots(point.network, n)), np.int32)
         tabulate(point.network, n, table)
         numbers, domain_count = number_switches(n, table) if switches else number_boards(point.domain, n, domain_of)
         unnumbered = np.empty((0, 0), np.int32)
-        works = drawing.rows_for(domain_count + 1)
-        alive = drawing.rows_for(no_node + 1)
-        single_alive = alive if switches else drawing.rows_for(no_node + 1)
-        alive[8 * no_node :] = 0
-        single_alive[8 * no_node :] = 0
-        valid, lanes = np.empty(8, np.uint64), np.empty(drawing.GROUP_TRIALS + 8, np.uint64)
-        eight = np.empty(24, np.uint64)
+        sample = group_sample_for(alive_rows_for(n), drawing.rows_for(domain_count + 1))
         return DomainsWorkspace(
             numbers,
             domain_count,
             np.int64(0) if switches else find_board_size(numbers, domain_count),
             prepare_numbered(table, n, numbers if switches else unnumbered, domain_count if switches else np.int64(0)),
             prepare_numbered(table, n, unnumbered, np.int64(0)),
-            GroupSample(alive, works, valid, lanes, eight),
-            GroupSample(single_alive, works, valid, lanes, eight),
+            sample,
+            sample if switches else group_sample_for(alive_rows_for(n), sample.works),
             np.empty(drawing.GROUP_TRIALS, np.uint64),
             drawing.drawing_workspace_for(n, nodes >> 1),
             domain_draws_for(domain_count, point.domains),
@@ -168,8 +162,8 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
             _draw_failures(key, group, point, switches, work)
             fill_verdict(sample.alive, sample.works, switches, own)
             fill_verdict(single_sample.alive, sample.works, False, single)
-            for word in range(8):
-                sample.valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
+            set_valid_lanes(sample, group, first, stop)
+            set_valid_lanes(single_sample, group, first, stop)
             # a pair for each side, because the two differ in their nonfaulty nodes
             decide_pairs(key, group, n, False, work.places, sample, switches, own, own, True)
             decide_pairs(key, group, n, False, work.node_draws.place, single_sample, False, single, single, True)

@@ -17,7 +17,7 @@ from ..machine.jit import kernel
 from . import drawing
 from .drawing_by_rate import draw_links_by_rate, draw_nodes_by_rate, rate_sampling_for
 from .failed_domains import domain_draws_for, draw_domains
-from .lanes import draw_pairs
+from .pair_verdicts import draw_pairs
 from .scalar import draw_cuts
 
 
