@@ -107,12 +107,12 @@ EQUIVALENT = {
     ),
     "survival.curve.curve_scratch_for: return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
     " _FAILING_LINKS else nodes, np.int32), np.empty(16, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
-    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), failed, rows, survivors, np.zeros(count, np.uint64),"
+    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), wanted, tally_rows, survivors, np.zeros(count, np.uint64),"
     " np.zeros((len(_SIZES), count), np.uint64), np.zeros(count, np.uint64), np.zeros((len(_SIZES), count),"
     " np.uint64), np.zeros((len(_SIZES), count), np.uint64), np.zeros((len(_SIZES), count), np.uint64),"
     " np.zeros(_FIRST_EVENTS, np.int64)) -> return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
     " _FAILING_LINKS else nodes, np.int32), np.empty(17, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
-    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), failed, rows, survivors, np.zeros(count, np.uint64),"
+    " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), wanted, tally_rows, survivors, np.zeros(count, np.uint64),"
     " np.zeros((len(_SIZES), count), np.uint64), np.zeros(count, np.uint64), np.zeros((len(_SIZES), count),"
     " np.uint64), np.zeros((len(_SIZES), count), np.uint64), np.zeros((len(_SIZES), count), np.uint64),"
     " np.zeros(_FIRST_EVENTS, np.int64))": "the mutant only allocates more memory",
