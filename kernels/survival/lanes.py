@@ -154,7 +154,7 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
             elif not same:
                 fill_verdict(alive, works, links, cube)
             set_valid_lanes(sample, group, first, stop)
-            decide_pairs(key, group, n, by_rate, workspace.place, sample, links, own, cube, same)
+            decide_pairs(key, group, n, by_rate, workspace.pair_places, sample, links, own, cube, same)
             _count_verdicts(sample.valid, own, cube, compared, tally)
 
     return survival
