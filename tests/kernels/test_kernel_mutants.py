@@ -105,6 +105,9 @@ EQUIVALENT = {
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
+    "partition.lanes._redraw_repeats: while distinct < wanted -> while distinct <= wanted": (
+        "the mutant finds one label more, which goes to the spare row"
+    ),
     "survival.curve.curve_scratch_for: return CurveScratch(table, ends, np.empty(ends.shape[0] if failing =="
     " _FAILING_LINKS else nodes, np.int32), np.empty(16, np.uint64), np.empty(nodes, np.int32), np.zeros(nodes + 63"
     " >> 6, np.uint64), np.zeros(nodes + 1, np.int32), wanted, tally_rows, survivors, np.zeros(count, np.uint64),"
