@@ -37,7 +37,7 @@ BLOCKS = (
     ("merge subcubes of queued trials", "unsafe-fraction", "lanes.LANES_16", "_close_queue"),
     ("sample faults by a rate", "unsafe-critical", "rate.unsafe_digits", "compare_digits"),
     ("a round of whole cubes", "unsafe-fraction", "small.SMALL_8", "run_cubes_round"),
-    ("count close faults", "survival", "few.SURVIVAL_FEW_16", "_close_fault_lanes"),
+    ("count close faults", "survival", "close_faults.SURVIVAL_CLOSE_FAULTS_16", "_close_fault_lanes"),
     ("move past faults", "routing-rate", "rate.routing_rate", "move_messages"),
     ("walk in a dual-cube", "dualcube-routing", "scalar.ROUTES", "_advance_walks"),
     ("order the dimensions of a tree", "find-tree", "lanes.find_tree_lanes", "find_orders"),

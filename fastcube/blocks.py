@@ -50,7 +50,8 @@ from .kernels.routing_rules.rules import (
     first_path,
 )
 from .kernels.routing_rules.safety_status import forget_safety_status, level, safety_status_for, vector_bit
-from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
+from .kernels.tally.maxima import offer
+from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide
 
 _ONE = _np.int64(1)
 

@@ -28,7 +28,7 @@ from ..machine import bits, simd
 from ..machine.array_types import U64, Cells, Floats, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally import sums
+from ..tally import lane_sums, maxima, sums
 from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, run_trial, set_up
 
@@ -39,22 +39,21 @@ _STEPS_BINS = BROADCAST.counter("broadcast_steps_bins")
 
 
 @block
-def _record_silenced(tally, count, n, moments):
+def _record_silenced(tally, count, n, silenced_sums):
     """Record ``count`` BROADCASTs that end in unit n, in which all nodes but g silenced ones receive.
 
-    ``moments`` holds the sums of g and of g^2 over them.  The squares (2^n - g)^2 add up to count 2^(2n) - 2^(n+1) sum(g) +
-    sum(g^2).
+    ``silenced_sums`` are the lane sums of g.  The squares (2^n - g)^2 add up to count 2^(2n) - 2^(n+1) sum(g) + sum(g^2).
     """
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
     tally[_STEPS_BINS + n] += count
-    total = simd.total(simd.load(moments, 0))
+    total = lane_sums.read_lane_total(silenced_sums)
     sums.add_power(tally, _REACHED.total, count, n)
     sums.subtract_wide(tally, _REACHED.total, total)
     sums.add_power(tally, _REACHED.squares, count, 2 * n)
     sums.subtract_power(tally, _REACHED.squares, total, n + 1)
-    sums.count_squares(tally, _REACHED.squares, moments)
+    lane_sums.tally_lane_squares(tally, _REACHED.squares, silenced_sums)
 
 
 def _make_complete_recorder(name: str) -> Any:
@@ -89,7 +88,7 @@ class BroadcastWorkspace(NamedTuple):
     #: in its interval share with it
     interval_masks: Cells
     silenced: Cells  #: (1 vector): numbers of silenced offsets, for trials that are run one at a time
-    moments: Words  #: (3 vectors): sums over the trials that lanes decide of silenced offsets and their squares
+    silenced_sums: Words  #: lane sums of the number of silenced offsets, over the trials that lanes decide
     counted: Ints  #: (2): trials that lanes decide (_DECIDED), and those with a complete BROADCAST (_COMPLETED)
     first: Ints  #: (1): the smallest trial that lanes decide
     nonfaulty: Ints  #: (2): number of nonfaulty nodes, as digits in base 2^32; ``_record_counts`` sets it
@@ -165,7 +164,9 @@ def _record_easy(work, silenced, easy, trials, lanes):
     """Record the trials ``easy`` of a vector, which lanes decide; BROADCAST is complete if it silences the f faults alone."""
     count = silenced.count
     complete = simd.bits(count == simd.splat_like(count, work.samples.count - 1)) & easy
-    sums.add_moments(simd.select(simd.mask(count, easy), count, count - count), 512 // lanes, work.moments)
+    lane_sums.add_to_lane_sums(
+        simd.select(simd.mask(count, easy), count, count - count), 512 // lanes, work.silenced_sums
+    )
     work.counted[_DECIDED] += bits.popcount(easy)
     work.counted[_COMPLETED] += bits.popcount(complete)
     if trials.start < work.first[0]:
@@ -230,10 +231,10 @@ def _record_counts(work, tally):
     sums.add_square(work.nonfaulty_squared, 0, nonfaulty)
     tally[_SOME_ACTIVE] += decided
     tally[_COMPLETE] += work.counted[_COMPLETED]
-    _record_silenced(tally, decided, n, work.moments)
+    _record_silenced(tally, decided, n, work.silenced_sums)
     _record1_complete(tally, decided, n, work)
     _record2_complete(tally, decided, n, work)
-    sums.offer(tally, _MOST, n, work.first[0])
+    maxima.offer(tally, _MOST, n, work.first[0])
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
@@ -249,7 +250,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             sieve.make_samples(n, f + 1, lanes, word),
             np.zeros(f * lanes, word),
             np.zeros(lanes, word),
-            np.zeros(24, np.uint64),
+            np.zeros(lane_sums.LANE_SUM_WORDS, np.uint64),
             np.zeros(2, np.int64),
             np.full(1, stop, np.int64),
             np.zeros(2, np.int64),

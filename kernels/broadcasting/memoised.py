@@ -25,7 +25,7 @@ from ..machine import bits, simd
 from ..machine.array_types import Bytes, Ints
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import offer, read_maximum
+from ..tally.maxima import offer, read_maximum
 from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, set_up
 

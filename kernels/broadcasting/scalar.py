@@ -17,7 +17,8 @@ from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .broadcast1_2 import run_broadcast1_2
 from .descent import REACHED, STEPS, Descent, descent_for, run_broadcast
 from .layout import BROADCAST, FIRST_ELEMENT, LINKS, F, N

@@ -23,7 +23,9 @@ from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_lanes, add_quantity, offer, read_maximum
+from ..tally.lane_sums import add_with_square
+from ..tally.maxima import offer, read_maximum
+from ..tally.sums import add_quantity
 from .lanes import DualCube, is_faster_in_lanes, route_batch_for, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
 from .lookups import RecordedDualCube, clear_record, lookup_record_for, route_recorded
@@ -139,8 +141,8 @@ def _count_routes(n, m, pairs, lengths, tally):
         _update_maximum(tally, _DETOUR, arrived, length - distance, simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, arrived)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
-        length_sum, length_squares = add_lanes(length_sum, length_squares, length)
-        distance_sum, distance_squares = add_lanes(distance_sum, distance_squares, distance)
+        length_sum, length_squares = add_with_square(length_sum, length_squares, length)
+        distance_sum, distance_squares = add_with_square(distance_sum, distance_squares, distance)
         product_sum = product_sum + simd.mul32(length, distance)
     tally[_VALID] += n
     tally[_DELIVERED] += delivered
@@ -207,7 +209,7 @@ def _count_searches(n, m, limit, pairs, lengths, bitmasks, tally):
 @block(always=True)
 def dualcube_pairs(key, m, limit):
     """Return the source of the random pairs of DC(m) for ``draw_pairs``."""
-    return PairSource(key, limit, np.int64(2 * m + 1), whole=False)
+    return PairSource(key, limit, np.int64(2 * m + 1), new_statuses=False)
 
 
 class RoutingPoint(NamedTuple):

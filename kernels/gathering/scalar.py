@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..machine.jit import block, scratch
-from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_product, add_quantity, add_square, add_wide
 from ..trees.dead_links import DeadLinks, dead_links_for, first_sink, make_kernels, max_dead_links, read_point
 from ..trees.orders import OrderWorkspace, find_order, order_workspace_for
 from .flow import (

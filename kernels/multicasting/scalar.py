@@ -21,7 +21,8 @@ from ..machine.array_types import I64, Bytes, Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
-from ..tally.sums import add_quantity, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity, add_wide
 from .layout import DESTINATIONS, MOST_HAMILTON_DIMENSIONS, MULTICAST, F, N
 from .supercube import (
     Cut,

@@ -1,13 +1,15 @@
 """2-partitions under few faults, with one trial per vector lane in the loop of ``fastcube.kernels.draws.sieve``.
 
 Entry points: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key a trial's sequence of labels
-(LABELS, and HIGH_LABELS for n > 32).
+(LABELS, and HIGH_LABELS for n > 32).  Two faults *conflict* on dimensions {i, j} if they differ in i, j or both and in nothing
+else, and both searches want the first pair without a conflict (``scalar.py``).  A *difference* is the xor of two faults, a set of
+dimensions.
 
-1. *filter* (``_inspect_vector``): if the least xor of two faults is above 3, no two faults differ only in dimensions 0 and 1.
-   Then {0, 1} is the result of both searches.  A least xor of 0 is a repeated label.
-2. *search* (``_search_queue``): the other trials are queued.  In a full vector every pair of faults that differ in one or two
-   dimensions, in any lane, is noted.  Row i of ``barred`` then collects the dimensions j such that {i, j} is excluded.  The first
-   remaining pair of dimensions is read from the rows, for all lanes together.
+1. *filter* (``_inspect_vector``): if the least difference of two faults, as a number, is above 3, no two faults conflict on
+   {0, 1}.  Then {0, 1} is the result of both searches.  A least difference of 0 is a repeated label.
+2. *search* (``_search_queue``): the other trials are queued.  In a full vector every difference in one or two dimensions, in any
+   lane, is noted.  Row i of ``barred`` then collects the dimensions j such that faults conflict on {i, j}.  The first pair of
+   dimensions that is not barred is read from the rows, for all lanes together.
 
 Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, like the fields that hold the labels.  For n > 32 the filter tests the
 low 32 bits, and the few trials that it does not decide are searched one at a time.
@@ -34,25 +36,25 @@ _GREEDY = TWO_PARTITION.counter("greedy_finds")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
-# Number of noted pairs that are added to the rows together: 4 KiB, so that they and the rows stay in the L1 cache.
+#: Number of noted differences that are added to the rows together: 4 KiB, so that they and the rows stay in the L1 cache.
 _MAX_NOTED = 64
 
 #: Most faults for which a label's last six bits are tested before it is searched for (measured: 1.04 to 1.10 times as fast at n =
 #: 8 and 10, f = 12 to 24; equal at n = 12, f = 64, where six bits rarely exclude a repeat).
 _FILTERED = np.uint64(24)
-_LAST_BIT = np.uint64(63)
+_LAST_SIX_BITS = np.uint64(63)
 
 
 # ---------------------------------------------------------------- 1. filter
 
 
 @block
-def _update_least_xor(least, x, y):
+def _update_least_difference(least, x, y):
     return simd.minimum(least, x ^ y)
 
 
-#: The least xor of two of the f faults, in each lane.
-_least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
+#: The block that returns the least difference of two of the f faults, in each lane.
+_least_difference = make_pair_scan(ALL_BITS, _update_least_difference)
 
 
 @block(alone=True)
@@ -61,22 +63,26 @@ def _redraw_repeats(samples, trials, lane, lanes):
     # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 8.
     n, labels, t = samples.n, samples.labels, sieve.trial_in_lane(trials, lane)
     at, step, wanted = np.uint64(trials.at + lane), np.uint64(lanes), np.uint64(samples.count)
-    taken = ZERO
+    distinct = ZERO
     seen = ZERO  # bit i is set if a label so far is i modulo 64
-    j = ZERO
-    while taken < wanted:
-        x = np.uint64(labels[at + j * step]) if j < wanted else node_label(trials.key, t, np.int64(j), n)
-        mark = ONE << (x & _LAST_BIT)
-        i = taken
+    position = ZERO  # in the trial's sequence
+    while distinct < wanted:
+        x = (
+            np.uint64(labels[at + position * step])
+            if position < wanted
+            else node_label(trials.key, t, np.int64(position), n)
+        )
+        mark = ONE << (x & _LAST_SIX_BITS)
+        i = distinct
         if seen & mark != ZERO or wanted > _FILTERED:
             i = ZERO
-            while i < taken and np.uint64(labels[at + i * step]) != x:
+            while i < distinct and np.uint64(labels[at + i * step]) != x:
                 i += ONE
         seen |= mark
-        if i == taken:
-            labels[at + taken * step] = x
-            taken += ONE
-        j += ONE
+        if i == distinct:  # x is not among the labels before
+            labels[at + distinct * step] = x
+            distinct += ONE
+        position += ONE
 
 
 # ---------------------------------------------------------------- 2. search
@@ -84,7 +90,7 @@ def _redraw_repeats(samples, trials, lane, lanes):
 
 @block
 def _bar_rows(noted, count, barred, n, lanes):
-    """Add noted differences to the rows: row i takes those with bit i."""
+    """Add ``count`` noted differences to the rows: row i takes those with bit i, and so bars itself too."""
     zero = simd.splat_like(simd.load(barred, 0), ZERO)
     for i in range(n):
         bit = simd.splat_like(zero, ONE << np.uint64(i))
@@ -97,11 +103,15 @@ def _bar_rows(noted, count, barred, n, lanes):
 
 @block(alone=True)
 def _bar_queue(queue, f, noted, barred, n, lanes):
-    """Fill ``barred`` for the queue's first vector; return the dimensions in no pair: two faults differ in nothing else."""
+    """Fill ``barred`` for the queue's first vector; return the dimensions that are barred from all pairs.
+
+    These are the dimensions that are a difference by themselves.  The noted differences are used up before ``noted`` is full: one
+    fault adds at most f of them.
+    """
     zero = simd.splat_like(simd.load(queue, 0), ZERO)
     one = simd.splat_like(zero, np.uint64(1))
     two = simd.splat_like(zero, np.uint64(2))
-    alone = zero
+    barred_from_all = zero
     for i in range(n):
         simd.store(barred, i * lanes, zero)
     count = np.int64(0)
@@ -110,39 +120,42 @@ def _bar_queue(queue, f, noted, barred, n, lanes):
         for j in range(i):
             difference = x ^ simd.load(queue, 2 * lanes * j)
             distance = simd.popcount(difference)
-            near = distance <= two
-            if simd.bits(near) != ZERO:
-                alone = alone | simd.select(distance <= one, difference, zero)
-                simd.store(noted, count * lanes, simd.select(near, difference, zero))
+            at_most_two = distance <= two
+            if simd.bits(at_most_two) != ZERO:
+                barred_from_all = barred_from_all | simd.select(distance <= one, difference, zero)
+                simd.store(noted, count * lanes, simd.select(at_most_two, difference, zero))
                 count += 1
         if count + f > _MAX_NOTED:
             _bar_rows(noted, count, barred, n, lanes)
             count = np.int64(0)
     _bar_rows(noted, count, barred, n, lanes)
-    return alone
+    return barred_from_all
 
 
 @block(alone=True)
-def _count_pairs(alone, barred, n, lanes, live, tally):
-    """Read the first pair of dimensions from the rows in each live lane, and tally it."""
-    zero = simd.splat_like(alone, ZERO)
-    higher = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)
-    partners = zero
-    unseen = live  # lanes in which no dimension without a conflict has been found yet
+def _tally_first_pairs(barred_from_all, barred, n, lanes, live, tally):
+    """Read the first pair of dimensions that is not barred from the rows in each ``live`` lane, and tally it.
+
+    Figure 2 finds it in the lanes in which its lower dimension is the first one that is not barred from all pairs.
+    """
+    zero = simd.splat_like(barred_from_all, ZERO)
+    higher = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)  # the dimensions above i
+    partners = zero  # in lanes with a pair: the dimensions that can be its higher one
+    without_lower = live  # lanes in which all dimensions so far are barred from all pairs
     for i in range(n - 1):
         bit = simd.splat_like(zero, ONE << np.uint64(i))
         higher = higher ^ bit
-        left = higher & ~(simd.load(barred, i * lanes) | alone)
-        free = simd.bits((alone & bit) == zero)
+        left = higher & ~(simd.load(barred, i * lanes) | barred_from_all)
+        free = simd.bits((barred_from_all & bit) == zero)
         found = simd.bits(left != zero) & free & live
-        many = bits.popcount(found)
-        tally[_EXISTS] += many
-        tally[_GREEDY] += bits.popcount(found & unseen)
-        tally[_LO] += i * many
+        count = bits.popcount(found)
+        tally[_EXISTS] += count
+        tally[_GREEDY] += bits.popcount(found & without_lower)
+        tally[_LO] += i * count
         partners = simd.select(simd.mask(zero, found), left, partners)
-        unseen &= ~free
+        without_lower &= ~free
         live &= ~found
-    partners = partners & (zero - partners)
+    partners = partners & (zero - partners)  # the lowest bit: x & -x
     for i in range(1, n):
         bit = simd.splat_like(zero, ONE << np.uint64(i))
         tally[_HI] += i * bits.popcount(simd.bits(partners == bit))
@@ -157,43 +170,45 @@ class PartitionWorkspace(NamedTuple):
     params: Floats  #: parameters of the point
     samples: sieve.Samples
     queue: sieve.Queue  #: trials that the filter does not decide, by their labels alone
-    noted: Cells  #: rows of one vector: differences in one dimension or two
-    barred: Cells  #: n rows of one vector: the dimensions that are excluded as partners of each dimension
+    noted: Cells  #: (_MAX_NOTED + f) rows of one vector: differences in one dimension or two, 0 in other lanes
+    barred: (
+        Cells  #: n rows of one vector: the dimensions that are barred as partners of each dimension, of the last search
+    )
     listed: FaultList  #: for trials searched one at a time
 
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials with the pair {0, 1} (26 f + f^2 vector operations); queue the rest, or for n > 32 search it."""
+    """Record the trials with the pair {0, 1} (26 f + f^2 vector operations); queue the others, or for n > 32 search them."""
     samples, queue = work.samples, work.queue
-    least = _least_xor(samples.labels, trials.at, lanes, samples.count)
+    least = _least_difference(samples.labels, trials.at, lanes, samples.count)
     wanted = sieve.wanted_lanes(trials, lanes)
-    hit = simd.bits(least <= 3) & wanted
-    cleared = bits.popcount(wanted ^ hit)
-    tally[_EXISTS] += cleared
-    tally[_GREEDY] += cleared
-    tally[_HI] += cleared
-    while samples.n > 32 and hit:
-        run_list_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(hit)), work.params, work.listed, tally)
-        hit &= hit - ONE
-    if hit == ZERO:
+    undecided = simd.bits(least <= 3) & wanted
+    decided = bits.popcount(wanted ^ undecided)
+    tally[_EXISTS] += decided
+    tally[_GREEDY] += decided
+    tally[_HI] += decided
+    while samples.n > 32 and undecided:
+        run_list_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(undecided)), work.params, work.listed, tally)
+        undecided &= undecided - ONE
+    if undecided == ZERO:
         return False
-    repeated = simd.bits(least == 0) & hit
+    repeated = simd.bits(least == 0) & undecided
     while repeated:
         _redraw_repeats(samples, trials, bits.lowest(repeated), lanes)
         repeated &= repeated - ONE
-    sieve.append_lanes(queue, lanes, samples.count, hit, samples.labels, trials.at, lanes)
-    queue.filled[0] += bits.popcount(hit)
+    sieve.append_lanes(queue, lanes, samples.count, undecided, samples.labels, trials.at, lanes)
+    queue.filled[0] += bits.popcount(undecided)
     return True
 
 
 @block(always=True)
 def _search_queue(work, least, lanes, tally):
-    """Search the trials of the queue's first vector: 3/2 f^2 vector operations, and 2 n for each noted pair."""
+    """Search the queue's first vector if it has ``least`` trials: 3/2 f^2 vector operations, and 2 n per noted difference."""
     n, queue = work.samples.n, work.queue
     if queue.filled[0] >= least:
-        alone = _bar_queue(queue.cells, work.samples.count, work.noted, work.barred, n, lanes)
-        _count_pairs(alone, work.barred, n, lanes, first_lanes(queue.filled[0], lanes), tally)
+        barred_from_all = _bar_queue(queue.cells, work.samples.count, work.noted, work.barred, n, lanes)
+        _tally_first_pairs(barred_from_all, work.barred, n, lanes, first_lanes(queue.filled[0], lanes), tally)
         sieve.drop_first_vector(queue, lanes)
     return queue.filled[0] > 0
 
@@ -224,7 +239,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
     return two_partition_lanes
 
 
-#: Kernels for n <= 8, n <= 16 and n <= 62.
+#: Kernels for 2 <= n <= 8, 9 <= n <= 16 and 17 <= n <= 62.
 TWO_PARTITION_LANES_8 = _make_kernel(8, np.uint8)
 TWO_PARTITION_LANES_16 = _make_kernel(16, np.uint16)
 TWO_PARTITION_LANES_32 = _make_kernel(32, np.uint32)

@@ -1,9 +1,10 @@
 """The search for a fault-tolerant pair of dimensions, and trials on the list of their faults, for any n and f.
 
-Dimensions {i, j} are fault-tolerant if no two faults conflict on them, that is, differ in nothing else.  So neither dimension may
-have a conflict by itself.  Figure 2 takes the first dimension without a conflict for i, and then the first j such that {i, j} is
-fault-tolerant; j > i, because every smaller j has a conflict.  So it succeeds exactly if the first fault-tolerant pair in
-lexicographic order has the first dimension without a conflict as its lower one.  One search answers both questions.
+Dimensions {i, j} are fault-tolerant if no two faults conflict on them, that is, differ in i, j or both and in nothing else.  So
+neither dimension may have a conflict by itself, which excludes it from all pairs.  Figure 2 of the paper takes the first
+dimension without a conflict for i, and then the first j such that {i, j} is fault-tolerant; j > i, because every smaller j has a
+conflict.  So it succeeds exactly if the first fault-tolerant pair in lexicographic order has the first dimension without a
+conflict as its lower one.  One search answers both questions.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MAX_SCANNED = 24
 
 @block
 def record_trial(tally, lo, hi, greedy):
-    """Tally one trial; lo is -1 without a pair."""
+    """Tally one trial: its first pair lo < hi, and whether Figure 2 finds it too; lo is -1 without a pair."""
     if lo >= 0:
         tally[_EXISTS] += 1
         tally[_GREEDY] += np.int64(greedy)
@@ -43,7 +44,8 @@ def record_trial(tally, lo, hi, greedy):
 def make_search(meets: Any) -> Any:
     """Return the search that uses a block ``meets(faults, mask)``: whether two faults differ only in dimensions of ``mask``.
 
-    The search returns (lo, hi, whether Figure 2 finds them too), with lo = -1 for no pair.
+    The search returns (lo, hi, whether Figure 2 finds them too), with lo = -1 for no pair.  It tests {0, 1}, then each dimension,
+    and then pairs of dimensions without a conflict by themselves; ``bitmap.py`` relies on this order.
     """
 
     @block
@@ -75,11 +77,11 @@ def make_search(meets: Any) -> Any:
 
 
 class FaultList(NamedTuple):
-    """A trial's distinct faults as a list."""
+    """A trial's distinct faults as a list; ``draw_fault_list`` fills it."""
 
     labels: Words  #: the faults, in the order of sampling
     size: Ints  #: (1): number of faults
-    seen: LabelSet  #: scratch memory for masked labels, if there are many
+    seen: LabelSet  #: masked labels if there are many faults; empty between calls
     draws: Draws
 
 

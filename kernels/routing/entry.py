@@ -8,7 +8,7 @@ import numpy as np
 
 from ..machine.jit import block
 from ..tally.layout import Layout
-from ..tally.sums import offer
+from ..tally.maxima import offer
 from .layout import ROUTING
 from .rules import LIMIT, LIVELOCK, STUCK
 

@@ -28,7 +28,7 @@ from ..machine import simd
 from ..machine.array_types import I64, U64, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import read_maximum
+from ..tally.maxima import read_maximum
 from .entry import make_recorders
 from .layout import RATE, RATE_K, ROUTING_RATE, N
 from .rules import LIMIT, SearchScratch, make_route_rules, make_simulator, search_scratch_for

@@ -16,7 +16,7 @@ from ..machine.bits import popcount
 from ..machine.jit import block, scratch
 from ..routing.layout import MAX_SEARCHED_DIMENSION
 from ..tally.layout import Layout
-from ..tally.sums import offer
+from ..tally.maxima import offer
 from .layout import NAMES, compared_rules, promising_rules
 
 #: Kinds of trials: all that lanes decide, and the ones with a free first path among them.

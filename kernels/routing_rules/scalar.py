@@ -29,7 +29,8 @@ from ..routing.layout import MAX_SEARCHED_DIMENSION
 from ..routing.rules import LIMIT, is_on_route
 from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .layout import (
     FIRST_ELEMENT,
     LINKS,

@@ -17,7 +17,8 @@ from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from ..unsafe.rounds import make_vector_masks, run_link_rounds
 from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
 from .safety_status import (

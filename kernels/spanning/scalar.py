@@ -14,7 +14,8 @@ from ..machine import bits
 from ..machine.array_types import I64, Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .broadcast import broadcast_workspace_for, count_steps, single_tree_and_bound
 from .connectivity import NonfaultyGraph, cut_link, edge_connectivity, graph_for, join_links
 from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST, MOST_DIMENSIONS

@@ -49,9 +49,10 @@ def set_up(params):
 
 
 def _make_search(step: Any, slots: Any) -> Any:
-    """Return the block ``find_events(work, ends)``: the four events of COMPARED_EVENTS in a network, as bits.
+    """Return the block ``find_events(work, end_count)``: the four events of COMPARED_EVENTS in a network, as bits in their order.
 
-    The network is given by blocks ``step(index, v, d, n)`` and ``slots(index, n)``, as in ``cube/tables.py``.
+    The network is given by blocks ``step(index, v, d, n)`` and ``slots(index, n)``, as in ``cube/tables.py``.  ``end_count`` is
+    not 0 if s and t are in ``work.ends``.  Nodes are marked OPEN or FAULTY before and after, so that a second search can follow.
     """
 
     @block
@@ -73,10 +74,10 @@ def _make_search(step: Any, slots: Any) -> Any:
         return count
 
     @block
-    def find_events(work, ends):
+    def find_events(work, end_count):
         marks = work.marks
         components, isolated, st_connected = np.int64(0), np.int64(0), False
-        if ends:
+        if end_count:
             components, isolated = np.int64(1), np.int64(mark_component(work, np.int64(work.ends[0])) == 1)
             st_connected = marks[work.ends[1]] == REACHED
         for v in range(marks.size):
@@ -108,9 +109,9 @@ _find_in_cube = _make_search(_hypercube_step, _hypercube_slots)
 
 
 @block
-def _tally_events(ends, own, cube, tally):
+def _tally_events(end_count, own, cube, tally):
     """Tally the events of a trial in the network, ``own``, and in the hypercube, ``cube``, as bits."""
-    tally[_PAIRS] += ends == 2
+    tally[_PAIRS] += end_count == 2
     for i in range(4):
         own_event, cube_event = (own >> i) & 1, (cube >> i) & 1
         tally[_COUNTS[i]] += own_event
@@ -122,9 +123,9 @@ def _tally_events(ends, own, cube, tally):
 @block
 def _trial_in_cube(key, t, params, scratch, tally):
     """Count a trial on the hypercube, which is compared with itself."""
-    ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
-    found = _find_in_cube(scratch, ends)
-    _tally_events(ends, found, found, tally)
+    end_count = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
+    found = _find_in_cube(scratch, end_count)
+    _tally_events(end_count, found, found, tally)
 
 
 _find_in_network = _make_search(named_step, named_slots)
@@ -133,8 +134,8 @@ _find_in_network = _make_search(named_step, named_slots)
 @block
 def _trial_in_network(key, t, params, scratch, tally):
     """Count a trial on a named network and on the hypercube with the same faulty nodes."""
-    ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
-    _tally_events(ends, _find_in_network(scratch, ends), _find_in_cube(scratch, ends), tally)
+    end_count = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
+    _tally_events(end_count, _find_in_network(scratch, end_count), _find_in_cube(scratch, end_count), tally)
 
 
 #: ``params`` of both kernels is (index of the network, n, f, 0); the first takes the hypercube alone.

@@ -1,7 +1,11 @@
-"""Survivors after every number of failures of one random order, counted while the components return (``union_find``).
+"""Survivors after every wanted number of failures of one random order, counted while the components return (``union_find``).
 
-``params`` is (network, failing, n, failed, failed, ...).  The tally holds the layout's slots for each number ``failed``, in their
-order.  The scratch memory holds the numbers in falling order, because failures are taken back.
+``params`` is (network, failing, n, and the wanted numbers of failures), and each wanted number is a *point*.  The tally holds the
+layout's slots for each point, in the order of ``params``.  The scratch memory holds the points in the order of falling numbers,
+because a trial begins with all components failed and takes failures back.  So ``tally_rows`` leads from one order to the other.
+
+A trial writes the state at each point (``note_state``).  ``_add_trial`` adds these states to sums in words, which take less time
+than a tally, and ``_flush_events`` and ``_flush_moments`` add the sums to the tally.
 """
 
 from __future__ import annotations
@@ -23,8 +27,8 @@ _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
 _SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others", "connected_pairs"))
 
-#: Indices in ``params``; the numbers of failures begin at the last.
-_NETWORK, _FAILING, _N, _FAILED = range(4)
+#: Indices in ``params``; the wanted numbers of failures begin at the last.
+_NETWORK, _FAILING, _N, _WANTED = range(4)
 
 #: Values of ``failing`` in ``params``.
 _FAILING_NODES, _FAILING_LINKS = 0, 1
@@ -33,37 +37,45 @@ _FAILING_NODES, _FAILING_LINKS = 0, 1
 #: the sum of squares of the sizes of all components but the largest, and the connected pairs of nodes.
 _LARGEST, _SECOND, _OTHERS, _PAIRS = range(4)
 
-#: Width of an event's field in a word, in the order of CURVE_EVENTS, and number of trials after which a sum in it may be full.
-_FIELD, _FULL = np.uint64(16), 65535
+#: A word of events has a field for each of CURVE_EVENTS, in their order: 1 if it happened.  A field has 16 bits, so it holds the
+#: sum over at most _MOST_SUMMED trials.
+_FIELD_BITS, _MOST_SUMMED = np.uint64(16), 65535
 
-#: Place of the event that no node is isolated, and the events of a disconnected trial with an isolated node, and without one.
-_NO_ISOLATED = np.uint64(32)
-_DISCONNECTED, _DISCONNECTED_1_EXTRA = np.uint64(1 << 16), np.uint64(1 << 16 | 1 << 48)
+_SHIFTS = {name: np.uint64(16 * place) for place, name in enumerate(CURVE_EVENTS)}
+_NO_ISOLATED = _SHIFTS["no_isolated_node"]
 
-#: Indices of ``CurveScratch.first``, and their number.
+#: Events of a disconnected trial: with an isolated node, and without one, but for _NO_ISOLATED.
+_DISCONNECTED = ONE << _SHIFTS["disconnected"]
+_DISCONNECTED_1_EXTRA = _DISCONNECTED | ONE << _SHIFTS["extra_1"]
+
+#: Indices of ``CurveScratch.first_failures``, and their number.
 DISCONNECTION, ISOLATED_NODE, _FIRST_EVENTS = range(3)
 
 
 class CurveScratch(NamedTuple):
-    """Scratch memory of a call; ``count`` is the number of points."""
+    """Scratch memory of a call; ``count`` is the number of points, in the order of falling numbers of failures.
+
+    ``order`` to ``size_counts`` and ``events``, ``sizes`` and ``first_failures`` are a trial's; the sums are of all trials since
+    they were last added to the tally.
+    """
 
     table: Words16  #: (2^n, slots): neighbours, n <= 16; no rows if links fail
     ends: Ints32  #: (links, 2): ends of links; no rows if nodes fail
-    order: Ints32  #: the components that fail, by number
+    order: Ints32  #: the components that fail, by number; see ``draw_place``
     words: Words  #: 16: see ``draw_place``
     parent: Ints32  #: one entry per node: its parent, or at a root the negative size of the component
     live: Words  #: one bit per node: whether it is live
-    size_counts: Ints32  #: number of components of each size, without the giant (one of the largest)
-    failed: Ints  #: count + 1: the numbers of failures in falling order, and -1
-    rows: Ints  #: count entries: row of each number in the tally
+    size_counts: Ints32  #: number of components of each size, without the giant; zeros between trials
+    wanted: Ints  #: count + 1: the number of failures of each point, and -1 at the end
+    tally_rows: Ints  #: count entries: row of each point in the tally
     survivors: Words  #: count entries: number of nodes that survive
     events: Words  #: count entries: the trial's events, one field each
     sizes: Words  #: (4, count): the trial's quantities _LARGEST .. _PAIRS
-    event_sums: Words  #: count entries: sums of ``events`` over trials
-    size_sums: Words  #: (4, count): sums of ``sizes`` over trials
+    event_sums: Words  #: count entries: sums of ``events``, of at most _MOST_SUMMED trials
+    size_sums: Words  #: (4, count): sums of ``sizes``
     square_sums_low: Words  #: (4, count): sums of the low halves of their squares
     square_sums_high: Words  #: (4, count): sums of the high halves
-    first: Ints  #: used by ``hitting``: failures at the first DISCONNECTION and at the first ISOLATED_NODE
+    first_failures: Ints  #: for ``hitting``: failures at the first DISCONNECTION and at the first ISOLATED_NODE
 
 
 @scratch
@@ -91,13 +103,13 @@ def make_curve_scratch(step: Any, slots: Any) -> Any:
         if failing == _FAILING_LINKS:
             ends = _list_ends(table, n)
             table = np.empty((0, 0), np.uint16)
-        count = params.size - _FAILED
-        rows = np.argsort(-params[_FAILED:])
-        failed = np.full(count + 1, -1, np.int64)
+        count = params.size - _WANTED
+        tally_rows = np.argsort(-params[_WANTED:])
+        wanted = np.full(count + 1, -1, np.int64)
         survivors = np.empty(count, np.uint64)
         for i in range(count):
-            failed[i] = np.int64(params[_FAILED + rows[i]])
-            survivors[i] = np.uint64(nodes - failed[i] if failing == _FAILING_NODES else nodes)
+            wanted[i] = np.int64(params[_WANTED + tally_rows[i]])
+            survivors[i] = np.uint64(nodes - wanted[i] if failing == _FAILING_NODES else nodes)
         return CurveScratch(
             table,
             ends,
@@ -106,8 +118,8 @@ def make_curve_scratch(step: Any, slots: Any) -> Any:
             np.empty(nodes, np.int32),
             np.zeros((nodes + 63) >> 6, np.uint64),
             np.zeros(nodes + 1, np.int32),
-            failed,
-            rows,
+            wanted,
+            tally_rows,
             survivors,
             np.zeros(count, np.uint64),
             np.zeros((len(_SIZES), count), np.uint64),
@@ -125,24 +137,24 @@ curve_scratch_for = make_curve_scratch(named_step, named_slots)
 
 
 @block(always=True)
-def note_state(work, at, failed, components, isolated, largest, second, others):
-    """Record the state after ``failed`` failures if it is wanted; return the index of the next wanted number."""
-    if work.failed[at] == failed:
+def note_state(work, point, failed, components, isolated, largest, second, others):
+    """Write the state after ``failed`` failures if ``point`` wants it; return the next wanted point.  See ``union_find``."""
+    if work.wanted[point] == failed:
         events = np.uint64(components == 1) | np.uint64(isolated == 0) << _NO_ISOLATED
         if components > 1:
             events |= _DISCONNECTED if isolated else _DISCONNECTED_1_EXTRA
-        work.events[at] = events
-        work.sizes[_LARGEST, at] = np.uint64(largest)
-        work.sizes[_SECOND, at] = np.uint64(second)
-        work.sizes[_OTHERS, at] = np.uint64(others)
-        at += ONE
-    return at
+        work.events[point] = events
+        work.sizes[_LARGEST, point] = np.uint64(largest)
+        work.sizes[_SECOND, point] = np.uint64(second)
+        work.sizes[_OTHERS, point] = np.uint64(others)
+        point += ONE
+    return point
 
 
 @block
 def _add_trial(work):
-    """Add the states of one trial to the sums, in loops that LLVM vectorises."""
-    count = work.rows.size
+    """Add the states of one trial to the sums, in loops that LLVM vectorises; ``& LOW32`` lets it multiply 32-bit numbers."""
+    count = work.tally_rows.size
     for i in range(count):
         work.event_sums[i] += work.events[i]
         largest = work.sizes[_LARGEST, i] & LOW32
@@ -159,11 +171,11 @@ def _add_trial(work):
 
 @block
 def _flush_events(work, tally):
-    """Add the sums of events to the tally and clear them, before a field is full."""
-    for i in range(work.rows.size):
+    """Add the sums of events to the tally and clear them, before a field is full; call it after each _MOST_SUMMED trials."""
+    for i in range(work.tally_rows.size):
         for j in range(len(_EVENTS)):
-            tally[work.rows[i] * _SLOTS + _EVENTS[j]] += np.int64(
-                (work.event_sums[i] >> np.uint64(j) * _FIELD) & np.uint64(_FULL)
+            tally[work.tally_rows[i] * _SLOTS + _EVENTS[j]] += np.int64(
+                (work.event_sums[i] >> np.uint64(j) * _FIELD_BITS) & np.uint64(_MOST_SUMMED)
             )
         work.event_sums[i] = ZERO
 
@@ -171,8 +183,8 @@ def _flush_events(work, tally):
 @block
 def _flush_moments(work, tally, trials):
     """Add the sums of sizes to the tally."""
-    for i in range(work.rows.size):
-        row = work.rows[i] * _SLOTS
+    for i in range(work.tally_rows.size):
+        row = work.tally_rows[i] * _SLOTS
         for k in range(len(_SIZES)):
             tally[row + _SIZES[k].total] += np.int64(work.size_sums[k, i])
             tally[row + _SIZES[k].squares] += np.int64(work.square_sums_low[k, i])
@@ -192,7 +204,7 @@ def make_curve_kernel(trial: Any, variant: str, scratch_for: Any = curve_scratch
             trial(key, t, work)
             _add_trial(work)
             waiting += 1
-            if waiting == _FULL:
+            if waiting == _MOST_SUMMED:
                 _flush_events(work, tally)
                 waiting = 0
         _flush_events(work, tally)

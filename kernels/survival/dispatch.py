@@ -21,10 +21,10 @@ def has_no_faulty_links(network: str, n: int, faults: float, links: float) -> bo
 
 
 def _most_bounded_faults(n: int) -> int:
-    """Return the largest number of faults of Q_n for which ``few`` serves.
+    """Return the largest number of faults of Q_n for which ``close_faults`` serves.
 
-    A component of n + 1 nodes, the most in Harper's bound (``few.py``), has one faulty neighbour more.  So with this number of
-    faults every component other than the largest has at most n nodes.
+    A component of n + 1 nodes, the most in Harper's bound (``close_faults.py``), has one faulty neighbour more.  So with this
+    number of faults every component other than the largest has at most n nodes.
     """
     return (n + 1) * (n - 2) // 2
 
@@ -38,7 +38,7 @@ def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]
 
 #: Largest number of faults of Q_n for which comparing pairs of faults is the fastest, with AVX-512 or without; from Q_13 on it is
 #: wherever it serves.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
-_MOST_FEW = {
+_MOST_FOR_CLOSE_FAULTS = {
     True: {5: 5, 6: 7, 7: 10, 8: 13, 9: 20, 10: 28, 11: 43, 12: 62},
     False: {5: 5, 6: 7, 7: 10, 8: 13, 9: 18, 10: 25, 11: 36, 12: 52},
 }
@@ -51,8 +51,8 @@ def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
 
     Fewer than n faults cannot disconnect Q_n, so that lanes count such trials without a search.
     """
-    if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FEW[has_avx512()].get(n, f):
-        return "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
+    if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FOR_CLOSE_FAULTS[has_avx512()].get(n, f):
+        return "close_faults.SURVIVAL_CLOSE_FAULTS_8" if n <= 8 else "close_faults.SURVIVAL_CLOSE_FAULTS_16"
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
 
 
@@ -75,8 +75,8 @@ SURVIVAL = KernelTable(
     {
         "lanes.SURVIVAL_NODES": has_no_faulty_links,
         "lanes.SURVIVAL_LINKS": serve_any_point,
-        "few.SURVIVAL_FEW_8": _make_few_faults_condition(4, 8),
-        "few.SURVIVAL_FEW_16": _make_few_faults_condition(9, MOST_DIMENSIONS),
+        "close_faults.SURVIVAL_CLOSE_FAULTS_8": _make_few_faults_condition(4, 8),
+        "close_faults.SURVIVAL_CLOSE_FAULTS_16": _make_few_faults_condition(9, MOST_DIMENSIONS),
         "scalar.SURVIVAL_SINGLE": serve_any_point,
         "breadth_first.SURVIVAL_CUBE_SEARCH": lambda network, n, f, links: network == "hypercube" and not links,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": has_no_faulty_links,
@@ -88,8 +88,8 @@ SURVIVAL = KernelTable(
         "scalar.SURVIVAL_SINGLE": 10.0,
         "lanes.SURVIVAL_NODES": 12.0,
         "lanes.SURVIVAL_LINKS": 13.0,
-        "few.SURVIVAL_FEW_8": 12.0,
-        "few.SURVIVAL_FEW_16": 12.0,
+        "close_faults.SURVIVAL_CLOSE_FAULTS_8": 12.0,
+        "close_faults.SURVIVAL_CLOSE_FAULTS_16": 12.0,
     },
     nanoseconds=_estimate_survival_times,
 )

@@ -3,8 +3,12 @@
 Row v of an array, 8 words, has bit t of a group of 512 trials set if node or link v is nonfaulty.  Trial t of a group is bit t &
 63 of word t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
 
-Here the numbers of faulty nodes and links are given, and sampling follows ``nodes`` and ``links`` in ``draws``.  Faults at a rate
-are sampled by ``drawing_by_rate``.
+Here the numbers of faulty nodes and links are given, and sampling follows ``nodes`` and ``links`` in ``draws``: the first
+distinct labels of a trial's sequence are its faulty nodes or, if these are more than half of all, its nonfaulty nodes.  Nodes are
+marked in *slices*, one word per node for 64 trials, and eight slices are transposed to rows.  A word begins as its *ground*: ones
+for trials that sample faulty nodes, else zeros.  A sampled label gets the complement.
+
+Faults at a rate are sampled by ``drawing_by_rate``.
 """
 
 from __future__ import annotations
@@ -34,17 +38,15 @@ from ..machine.jit import block, scratch
 #: Number of trials of a group.
 GROUP_TRIALS = 512
 
-_3, _6 = np.uint64(3), np.uint64(6)
-
 
 class DrawingWorkspace(NamedTuple):
     """Scratch memory for sampling, for one point; made by ``drawing_workspace_for``."""
 
-    rows8: Bytes  #: labels of 64 trials for n <= 8, one row per position of their sequences
-    rows16: Words16  #: labels of 64 trials for n > 8
-    slices: Words  #: one word per node for each 64 trials
-    place: Words  #: 512 entries: position in each trial's sequence at which its pair begins
-    labels: Words  #: one trial's nodes
+    labels8: Bytes  #: (positions, 64): labels of 64 trials for n <= 8, at each position of their sequences; else empty
+    labels16: Words16  #: the same for n > 8
+    slices: Words  #: (8, 2^n): one word per node for each 64 trials; empty for rates
+    pair_places: Words  #: (512): position in each trial's sequence at which its pair begins, after ``draw_nodes``
+    labels: Words  #: one trial's nodes, for rates below 1/64
     draws: Draws  #: scratch memory to sample one trial's nodes
     link_draws: LinkDraws  #: scratch memory to sample one trial's links
 
@@ -58,12 +60,12 @@ def lane_places(n, f):
 
 @scratch
 def drawing_workspace_for(n, f):
-    """Return scratch memory for f faulty nodes, or with f = -1 for faulty nodes at a rate; f = 2^(n-1) serves any number."""
-    rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
+    """Return scratch memory for f faulty nodes, or for f = -1 at a rate; that for f = 2^(n-1) serves any number."""
+    label_count = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
     is_wide = n > 8
     return DrawingWorkspace(
-        np.empty(0 if is_wide else rows, np.uint8),
-        np.empty(rows if is_wide else 0, np.uint16),
+        np.empty(0 if is_wide else label_count, np.uint8),
+        np.empty(label_count if is_wide else 0, np.uint16),
         rows_for(max(np.int64(1) << n, 8) if f >= 0 else np.int64(0)),
         np.zeros(GROUP_TRIALS, np.uint64),
         np.empty(max(f, np.int64(1) << n) + 16, np.uint64),
@@ -104,15 +106,18 @@ def ground_word(n, f):
 
 @block(always=True)
 def flip_bit(words, at, bit, ground):
-    """Set a bit of a word to the complement of ``ground``; return 1 if it was not, else 0."""
-    marked = words[at] ^ ground
+    """Set a bit of a word to the complement of ``ground``; return 1 if this changes it, else 0."""
+    marked = words[at] ^ ground  # the bits that differ from the ground
     words[at] = ground ^ (marked | bit)
     return np.int64(marked & bit == ZERO)
 
 
 @block(always=True)
 def _flip_label_bits(key, first, n, f, labels, word, workspace):
-    """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
+    """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, which holds the ground.
+
+    ``labels`` has the labels at the first positions.  ``pair_places`` gets the position after the last one that is used.
+    """
     sampled, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
     label_mask = (np.int64(1) << n) - 1
     node_words = workspace.slices[word << n :]
@@ -120,37 +125,38 @@ def _flip_label_bits(key, first, n, f, labels, word, workspace):
         bit = ONE << np.uint64(i)
         distinct = np.int64(0)
         k = np.int64(0)
-        while k < sampled:  # as if all labels were distinct
+        while k < sampled:  # without a test whether they are distinct, as most are
             distinct += flip_bit(node_words, np.int64(labels[64 * k + i]) & label_mask, bit, ground)
             k += 1
         while distinct < sampled:
             x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
             distinct += flip_bit(node_words, x, bit, ground)
             k += 1
-        workspace.place[64 * word + i] = k
+        workspace.pair_places[64 * word + i] = k
 
 
 @block(always=True)
 def _write_labels(key, first, n, ready, workspace):
-    """Write ``ready`` labels of trials first .. first + 63 to the workspace."""
+    """Write the labels of trials first .. first + 63 at the first ``ready`` positions to ``labels8`` or ``labels16``."""
     width = field_width(n)
     for part in range(width // 8):  # 8 blocks hold 64 trials' fields of 8 bits, 32 of 16
         prepared = philox.prepare_lanes(key, np.uint64(first * width // 64 + 8 * part), philox.LABELS)
         for k in range(0, ready, 2):
             even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
             if n <= 8:
-                simd.store(workspace.rows8, 64 * k, simd.as8(even))
-                simd.store(workspace.rows8, 64 * k + 64, simd.as8(odd))
+                simd.store(workspace.labels8, 64 * k, simd.as8(even))
+                simd.store(workspace.labels8, 64 * k + 64, simd.as8(odd))
             else:
-                simd.store(workspace.rows16, 64 * k + 32 * part, simd.as16(even))
-                simd.store(workspace.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
+                simd.store(workspace.labels16, 64 * k + 32 * part, simd.as16(even))
+                simd.store(workspace.labels16, 64 * k + 64 + 32 * part, simd.as16(odd))
 
 
 @block
 def draw_nodes(key, group, n, f, rows, workspace):
     """Write the nonfaulty nodes of the 512 trials from ``group`` on, f faulty ones each, to the 2^n ``rows``.
 
-    Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
+    Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.  ``draw_more_nodes`` continues
+    from the slices and ``pair_places``, which keep the state.
     """
     nodes = np.int64(1) << n
     fill_rows(workspace.slices, nodes, ground_word(n, f))
@@ -158,20 +164,22 @@ def draw_nodes(key, group, n, f, rows, workspace):
         first = group + 64 * word
         _write_labels(key, first, n, lane_places(n, f), workspace)
         if n <= 8:
-            _flip_label_bits(key, first, n, f, workspace.rows8, word, workspace)
+            _flip_label_bits(key, first, n, f, workspace.labels8, word, workspace)
         else:
-            _flip_label_bits(key, first, n, f, workspace.rows16, word, workspace)
+            _flip_label_bits(key, first, n, f, workspace.labels16, word, workspace)
     for v in range(0, nodes, 8):
         simd.transpose(workspace.slices, v, nodes, rows, 8 * v)
     if count_sampled_labels(n, f) < f:
-        workspace.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
+        workspace.pair_places[:] = (
+            0  # the sampled labels are the nonfaulty nodes, and the pair is the first two of them
+        )
 
 
 @block(always=True)
 def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
     """Continue ``_flip_label_bits``, after f faulty nodes per trial, up to the numbers ``counts`` of faulty nodes.
 
-    A trial that samples its nonfaulty nodes begins anew; its bit of ``ground`` is clear.
+    A trial that now samples its nonfaulty nodes begins anew; its bit of ``ground`` is clear.
     """
     label_mask = (np.int64(1) << n) - 1
     node_words = workspace.slices[word << n :]
@@ -185,16 +193,16 @@ def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
         bit = ONE << np.uint64(i)
         sampled, distinct, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
         if ground & bit:
-            distinct, k = np.int64(f), np.int64(workspace.place[64 * word + i])
+            distinct, k = np.int64(f), np.int64(workspace.pair_places[64 * word + i])
         stop = min(k + sampled - distinct, ready)
-        while k < stop:  # as if all labels were distinct; unsigned, so that no negative index is tested for
+        while k < stop:  # as above; the index is unsigned, because Numba tests signed ones for being negative
             distinct += flip_bit(node_words, np.int64(labels[np.uint64(64 * k + i)]) & label_mask, bit, ground)
             k += 1
         while distinct < sampled:
             x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
             distinct += flip_bit(node_words, x, bit, ground)
             k += 1
-        workspace.place[64 * word + i] = k if ground & bit else 0
+        workspace.pair_places[64 * word + i] = k if ground & bit else 0
 
 
 @block
@@ -208,9 +216,9 @@ def draw_more_nodes(key, group, n, f, counts, rows, workspace):
         first = group + 64 * word
         _write_labels(key, first, n, ready, workspace)
         if n <= 8:
-            _flip_more_labels(key, first, n, f, counts, ready, workspace.rows8, word, workspace)
+            _flip_more_labels(key, first, n, f, counts, ready, workspace.labels8, word, workspace)
         else:
-            _flip_more_labels(key, first, n, f, counts, ready, workspace.rows16, word, workspace)
+            _flip_more_labels(key, first, n, f, counts, ready, workspace.labels16, word, workspace)
     for v in range(0, nodes, 8):
         simd.transpose(workspace.slices, v, nodes, rows, 8 * v)
 

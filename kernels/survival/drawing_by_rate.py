@@ -1,8 +1,10 @@
 """Sample the faults of 512 trials at a time if nodes or links fail at a rate, in the layout of ``drawing``.
 
 For rates below 1/64 the number of faults of each trial is sampled (``draws/binomial.py``), then as many distinct nodes or links.
-From 1/64 on each node or link is sampled by itself, with a random number in binary digits as in ``draws/bernoulli.py``.  Here a
-word holds one digit for one node or link in 64 trials (N4), which is the final layout.
+From 1/64 on each node or link is sampled by itself, with a random number in binary digits as in ``draws/bernoulli.py``: it is
+faulty if the number is below the rate.  The *head* of a number is its first eight digits.  If it equals the rate's head, the
+number's *tail*, of 64 digits, decides.  A word holds one digit of the head for one node or link in 64 trials (N4), so rows are
+sampled in their final layout.  Most heads differ from the rate's, and words with bits to be decided wait until eight do.
 """
 
 from __future__ import annotations
@@ -31,11 +33,13 @@ class RateSampling(NamedTuple):
     """Sampling of ``size`` nodes or links, each faulty at a given rate; made by ``rate_sampling_for``."""
 
     size: I64  #: number of nodes or links
-    head: U64  #: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
-    tail: U64  #: digits of the rate after ``head``
+    head: U64  #: first eight digits of the rate; 256 for rate 1, and 0 for rates below 1/64
+    tail: U64  #: the next 64 digits
     table: BinomialTable  #: of the number of faults; empty for rates from 1/64 on
-    undecided: Words  #: _MOST_UNDECIDED words not decided by ``head``, and not yet by ``tail``
-    indices: Words  #: their indices in the rows
+    undecided: (
+        Words  #: (_MOST_UNDECIDED): scratch, waiting words; bits are set that the head does not decide, and no tail yet
+    )
+    indices: Words  #: (_MOST_UNDECIDED): scratch, their indices in the rows
 
 
 @scratch
@@ -54,7 +58,7 @@ def rate_sampling_for(size, rate):
 def _write_row(rows, v, works, equal, sampling, count):
     """Write row ``v`` if it exists, and let its undecided bits wait for their tails; return the number of waiting words.
 
-    ``equal`` marks the bits whose leading digits all equal those of the rate.
+    ``equal`` has the bits whose heads equal the rate's, and ``count`` words wait before.
     """
     if v < sampling.size:
         simd.store(rows, 8 * v, works)
@@ -65,18 +69,17 @@ def _write_row(rows, v, works, equal, sampling, count):
 
 
 @block
-def _draw_dense(key, group, sampling, digits, tails, rows):
-    """Write the nodes or links that are nonfaulty in 512 trials, for a rate of at least 1/64.
+def _draw_dense(key, group, sampling, head_purpose, tail_purpose, rows):
+    """Write the nodes or links that are nonfaulty in 512 trials, for a rate of at least 1/64; eight rows at a time.
 
-    A random word holds one binary digit for one node or link in 64 trials, so rows are sampled in their final layout, eight at a
-    time.  Digits are compared from the last decisive one to the first.  If all eight equal the rate's digits, the tail decides,
-    and the word waits until eight words do.
+    Heads are compared from the last decisive digit to the first: a node works if its digit is 1 and the rate's is 0, or if they
+    are equal and it works by the digits after, which is the majority of the digit, the complement of the rate's and the latter.
     """
     if sampling.head >= np.uint64(256):
         fill_rows(rows, sampling.size, ZERO)
         return
     decisive = np.int64(8) if sampling.tail else 8 - lowest(sampling.head)
-    prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
+    prepared = philox.prepare_lanes(key, np.uint64(group >> 6), head_purpose)
     four = (prepared, prepared, prepared, prepared)
     all_bits = simd.splat(ALL_BITS)
     full = simd.join(all_bits, all_bits, all_bits, all_bits)
@@ -89,23 +92,27 @@ def _draw_dense(key, group, sampling, digits, tails, rows):
             half = np.uint64(4 * v + i)
             halves = half, half + np.uint64(8), half + np.uint64(16), half + np.uint64(24)
             even, odd = philox.four_word_lanes(key, four, halves)
-            zero = simd.splat_like(full, (sampling.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
-            works_even, works_odd = simd.majority(even, works_even, zero), simd.majority(odd, works_odd, zero)
-            equal_even, equal_odd = equal_even & (even ^ zero), equal_odd & (odd ^ zero)
-        row_even, tie_even = simd.quarters(works_even), simd.quarters(equal_even)
-        row_odd, tie_odd = simd.quarters(works_odd), simd.quarters(equal_odd)
-        count = _write_row(rows, v, row_even[0], tie_even[0], sampling, count)
-        count = _write_row(rows, v + 1, row_odd[0], tie_odd[0], sampling, count)
-        count = _write_row(rows, v + 2, row_even[1], tie_even[1], sampling, count)
-        count = _write_row(rows, v + 3, row_odd[1], tie_odd[1], sampling, count)
-        count = _write_row(rows, v + 4, row_even[2], tie_even[2], sampling, count)
-        count = _write_row(rows, v + 5, row_odd[2], tie_odd[2], sampling, count)
-        count = _write_row(rows, v + 6, row_even[3], tie_even[3], sampling, count)
-        count = _write_row(rows, v + 7, row_odd[3], tie_odd[3], sampling, count)
+            # all ones if the rate's digit is 0, else zero
+            complement = simd.splat_like(full, (sampling.head >> np.uint64(7 - i) & ONE) - ONE)
+            works_even, works_odd = (
+                simd.majority(even, works_even, complement),
+                simd.majority(odd, works_odd, complement),
+            )
+            equal_even, equal_odd = equal_even & (even ^ complement), equal_odd & (odd ^ complement)
+        row_even, waits_even = simd.quarters(works_even), simd.quarters(equal_even)
+        row_odd, waits_odd = simd.quarters(works_odd), simd.quarters(equal_odd)
+        count = _write_row(rows, v, row_even[0], waits_even[0], sampling, count)
+        count = _write_row(rows, v + 1, row_odd[0], waits_odd[0], sampling, count)
+        count = _write_row(rows, v + 2, row_even[1], waits_even[1], sampling, count)
+        count = _write_row(rows, v + 3, row_odd[1], waits_odd[1], sampling, count)
+        count = _write_row(rows, v + 4, row_even[2], waits_even[2], sampling, count)
+        count = _write_row(rows, v + 5, row_odd[2], waits_odd[2], sampling, count)
+        count = _write_row(rows, v + 6, row_even[3], waits_even[3], sampling, count)
+        count = _write_row(rows, v + 7, row_odd[3], waits_odd[3], sampling, count)
         while count >= 8:
-            count = _decide_by_tail(key, group, tails, count, sampling, rows)
+            count = _decide_by_tail(key, group, tail_purpose, count, sampling, rows)
     while count:
-        count = _decide_by_tail(key, group, tails, count, sampling, rows)
+        count = _decide_by_tail(key, group, tail_purpose, count, sampling, rows)
 
 
 @block(always=True)
@@ -119,14 +126,17 @@ def _append_undecided(words, indices, count, sampling):
 
 @block
 def _decide_by_tail(key, group, purpose, count, sampling, rows):
-    """Decide the lowest bit of each of the last eight words by its tail; return the number of words that still wait."""
+    """Decide the lowest bit of each of the last eight waiting words by its tail; return the number of words that still wait.
+
+    Words with further bits wait again.
+    """
     one = simd.splat(ONE)
     at = max(count - 8, np.int64(0))
     live = first_lanes(count - at)
     words, indices = simd.load(sampling.undecided, at), simd.load(sampling.indices, at)
-    before = words - one
+    before = words - one  # the lowest bit cleared, and the bits below it set
     lane = (indices & 7) << simd.splat(_6)
-    lane = lane + simd.popcount(before & ~words)
+    lane = lane + simd.popcount(before & ~words)  # index of the lowest bit
     v = indices >> simd.splat(_3)
     t = lane + simd.splat(np.uint64(group))
     even, odd = philox.mixed_lanes(key, t, v >> one, simd.splat(purpose))

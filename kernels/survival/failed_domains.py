@@ -22,7 +22,7 @@ _3, _32 = np.uint64(3), np.uint64(32)
 class DomainDraws(NamedTuple):
     """Scratch memory to sample failed domains; made by ``domain_draws_for``."""
 
-    numbers: Words  #: numbers of eight trials' domains, 8 per position
+    numbers: Words  #: (ready, 8): the domains of eight trials, at each position of their sequences
     sampled: I64  #: number of distinct domains sampled: those that fail, or those that work if these are fewer
     ready: I64  #: number of positions that are sampled in lanes, a multiple of 4: enough for nearly all trials
 
@@ -79,7 +79,7 @@ def draw_domains(key, group, domain_count, count, rows, draws):
         for i in range(8):
             word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
             distinct, k = np.int64(0), np.int64(0)
-            while k < draws.sampled:  # as if all domains were distinct
+            while k < draws.sampled:  # without a test whether they are distinct, as most are
                 distinct += drawing.flip_bit(rows, (draws.numbers[8 * k + i] << _3) + word, bit, ground)
                 k += 1
             while distinct < draws.sampled:

@@ -59,13 +59,16 @@ def _is_matched(point):
 
 
 @block(always=True)
-def _note_first(work, at, failed, components, isolated, largest, second, others):
-    """Record ``failed`` if the survivors are disconnected, and if one is isolated; a trial's last record is the first failure."""
+def _note_first(work, point, failed, components, isolated, largest, second, others):
+    """Record ``failed`` if the survivors are disconnected, and if one is isolated too; return the next wanted point.
+
+    Numbers of failures fall, so a trial's last record is the least.  An isolated node alone, a single survivor, does not count.
+    """
     if components > 1:
-        work.first[DISCONNECTION] = failed
+        work.first_failures[DISCONNECTION] = failed
         if isolated:
-            work.first[ISOLATED_NODE] = failed
-    return at + np.uint64(work.failed[at] == failed)
+            work.first_failures[ISOLATED_NODE] = failed
+    return point + np.uint64(work.wanted[point] == failed)
 
 
 @scratch
@@ -101,9 +104,9 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
         width = _width_of_bins(np.int64(own.order.size))
         times = _expected_times(np.int64(own.order.size))
         for t in range(first, stop):
-            own.first[:] = -1
+            own.first_failures[:] = -1
             trial(key, t, own)
-            disconnected_at, isolated_at = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
+            disconnected_at, isolated_at = own.first_failures[DISCONNECTION], own.first_failures[ISOLATED_NODE]
             tally[_ISOLATION_FIRST] += disconnected_at >= 0 and disconnected_at == isolated_at
             tally[_EXTRA_1_FIRST] += disconnected_at >= 0 and disconnected_at != isolated_at
             tally[_NEVER] += disconnected_at < 0
@@ -114,9 +117,9 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
             tally[_ISOLATED_BINS + isolated_at // width] += 1
             add_quantity(tally, _LIFE, _round_time(times[disconnected_at]))
             if paired:
-                cube.first[:] = -1
+                cube.first_failures[:] = -1
                 cube_trial(key, t, cube)
-                cube_disconnected_at = _moment_or_end(cube.first[DISCONNECTION], cube)
+                cube_disconnected_at = _moment_or_end(cube.first_failures[DISCONNECTION], cube)
                 difference = _round_time(times[disconnected_at] - times[cube_disconnected_at])
                 tally[_DIFFERENCE.total] += difference
                 add_wide(tally, _DIFFERENCE.squares, np.uint64(difference * difference))

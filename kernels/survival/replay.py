@@ -17,7 +17,7 @@ from ..machine.jit import kernel
 from . import drawing
 from .drawing_by_rate import draw_links_by_rate, draw_nodes_by_rate, rate_sampling_for
 from .failed_domains import domain_draws_for, draw_domains
-from .lanes import draw_pairs
+from .pair_verdicts import draw_pairs
 from .scalar import draw_cuts
 
 
@@ -89,25 +89,25 @@ def sample_survival_rate(key, t, n, rate, link_rate, table):
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
     workspace = drawing.drawing_workspace_for(n, np.int64(-1))
     sampling, link_sampling = rate_sampling_for(nodes, rate), rate_sampling_for(link_count, link_rate)
-    rows = np.empty(8 * nodes, np.uint64)
-    draw_nodes_by_rate(key, group, n, sampling, rows, workspace)
+    alive = np.empty(8 * nodes, np.uint64)
+    draw_nodes_by_rate(key, group, n, sampling, alive, workspace)
     works = np.empty(8 * link_count, np.uint64)
     draw_links_by_rate(key, group, n, link_sampling, numbers, works, workspace)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
     f = np.int64(0)
     for v in range(nodes):
-        if rows[8 * v + word] & bit == ZERO:
+        if alive[8 * v + word] & bit == ZERO:
             labels[f] = v
             f += 1
-    dead = np.empty(link_count, np.int64)
+    faulty_links = np.empty(link_count, np.int64)
     k = np.int64(0)
     for number in range(link_count):
         if works[8 * number + word] & bit == ZERO:
-            dead[k] = number
+            faulty_links[k] = number
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
     if ends.size:
-        s, other = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), workspace.place, rows)
-        ends[0], ends[1] = simd.union(s), simd.union(other)
-    return labels[:f].copy(), dead[:k].copy(), ends
+        s_lanes, t_lanes = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), workspace.pair_places, alive)
+        ends[0], ends[1] = simd.union(s_lanes), simd.union(t_lanes)
+    return labels[:f].copy(), faulty_links[:k].copy(), ends

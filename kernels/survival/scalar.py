@@ -1,7 +1,8 @@
 """Survival trials one at a time: the counts of ``lanes``, and also components and the distance from s to t.
 
-Each trial samples its faults once, and searches the network and, under the same faults, the hypercube.  The hypercube can have
-the same faulty links only if each of its links has its name and number in the network too; otherwise it is not *compared*.
+Each trial samples its faults once, and searches the network and, under the same faults, the hypercube.  s and t are a random pair
+of nonfaulty nodes.  The hypercube can have the same faulty links only if each of its links has its name and number in the network
+too; otherwise it is not *compared*.
 """
 
 from __future__ import annotations
@@ -19,26 +20,34 @@ from ..machine.array_types import I64, Bytes, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity, add_wide
 from .drawing import propose_links
 from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, LENGTH_BINS, SURVIVAL
-from .layout import SURVIVAL_COMPONENTS as PARTS
+from .layout import SURVIVAL_COMPONENTS as COMPONENTS
 
 #: Distance without faults that is not computed yet; all distances are smaller.
 _NOT_SEARCHED = np.uint8(255)
 
-_LARGEST, _COMPONENTS, _SOME = PARTS.moments("largest"), PARTS.moments("components"), PARTS.counter("some")
-_REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
-_LENGTH_INTACT, _LENGTH_BINS = PARTS.counter("length_intact"), PARTS.counter("length_bins")
-_BOTH, _BOTH_LENGTH = PARTS.counter("both"), PARTS.moments("both_length")
-_LENGTH_DIFF = PARTS.moments("distance_diff")
-_EXTRA, _COMPONENTS_AT_LEAST = (
-    PARTS.family("extra_{}", EXTRA_NODES),
-    PARTS.family("at_least_{}_components", LEAST_COMPONENTS),
+_LARGEST, _COMPONENTS, _SOME = (
+    COMPONENTS.moments("largest"),
+    COMPONENTS.moments("components"),
+    COMPONENTS.counter("some"),
 )
-_SECOND = PARTS.moments("second")
-_CONNECTED_PAIRS, _CONNECTED_PAIRS_DIFF = PARTS.moments("connected_pairs"), PARTS.moments("connected_pairs_diff")
-_MOST_COMPONENTS = PARTS.maximum("components")
+_REACHED, _LENGTH, _INTACT = COMPONENTS.counter("reached"), COMPONENTS.moments("length"), COMPONENTS.moments("intact")
+_LENGTH_INTACT, _LENGTH_BINS = COMPONENTS.counter("length_intact"), COMPONENTS.counter("length_bins")
+_BOTH, _BOTH_LENGTH = COMPONENTS.counter("both"), COMPONENTS.moments("both_length")
+_LENGTH_DIFF = COMPONENTS.moments("distance_diff")
+_EXTRA, _COMPONENTS_AT_LEAST = (
+    COMPONENTS.family("extra_{}", EXTRA_NODES),
+    COMPONENTS.family("at_least_{}_components", LEAST_COMPONENTS),
+)
+_SECOND = COMPONENTS.moments("second")
+_CONNECTED_PAIRS, _CONNECTED_PAIRS_DIFF = (
+    COMPONENTS.moments("connected_pairs"),
+    COMPONENTS.moments("connected_pairs_diff"),
+)
+_MOST_COMPONENTS = COMPONENTS.maximum("components")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
@@ -63,11 +72,11 @@ def read_point(params):
 
 
 class SearchNetwork(NamedTuple):
-    """A network, and the results of a search in it."""
+    """A network, and the results of the last search in it."""
 
     table: Ints32  #: (2^n, slots): neighbours
     cut: Words  #: the faulty links, see ``cube/tables.py``; empty where none fail
-    length: Ints32  #: distance from s, or from the first node of a component
+    length: Ints32  #: distance from s, or from the first node of another component; OPEN or FAULTY if not reached
     queue: Ints32  #: nodes in the order in which the search reached them
     intact: Bytes  #: (2^n, 2^n): distances without faults, a row computed on demand; empty if not needed
 
@@ -99,7 +108,10 @@ class SearchResult(NamedTuple):
 
 @block
 def _search_components(n, faults, net):
-    """Search the nonfaulty nodes component by component, beginning with the component of s."""
+    """Search the nonfaulty nodes component by component, and return a SearchResult.
+
+    The first search begins with s, so that ``length`` has the distances from s in its component.
+    """
     nodes, count = np.int64(1) << n, faults.size[FAULTY_NODES]
     ends = faults.ends
     for v in range(nodes):
@@ -130,7 +142,10 @@ def _search_components(n, faults, net):
 
 @block
 def draw_cuts(key, t, n, count, numbered, cut, draws):
-    """Write ``count`` distinct faulty links of trial ``t`` to a network's ``cut``; see ``cube/link_numbers.py``."""
+    """Write ``count`` distinct faulty links of trial ``t`` to a network's ``cut``; see ``cube/link_numbers.py``.
+
+    The sequence of links is that of ``drawing.propose_links``, sixteen positions at a time.
+    """
     cut[:] = ZERO
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
@@ -285,7 +300,7 @@ def survival_trial(key, t, params, scratch, tally):
     if scratch.compared and not scratch.same:
         cube = _verdict_of(_search_components(n, scratch.faults, scratch.cube))
     tally[_PAIRS] += (np.int64(1) << n) - scratch.faults.size[FAULTY_NODES] >= 2
-    for i in range(4):
+    for i in range(len(_COUNTS)):
         tally[_COUNTS[i]] += own[i]
         if scratch.compared:
             tally[_CUBE[i]] += cube[i]

@@ -4,8 +4,12 @@ This is union-find with the sizes of the components (Newman & Ziff 2001).  A bit
 of a node are one mask.  An empty mask means an isolated node, and no search is needed while all survivors are connected.
 
 A trial works on the arrays of a ``curve.CurveScratch``, which its blocks call ``work``.  The *giant* is one of the largest
-components, given by its root.  The state after a number of failures is the number of components and of isolated nodes, the sizes
-``largest`` and ``second`` of the two largest components, and the sum of squares ``others`` of the sizes of all but the giant.
+components, given by its root.  The *state* after a number of failures is five numbers: ``components`` and ``isolated``, the
+numbers of components and of isolated nodes, ``largest`` and ``second``, the sizes of the two largest components, and ``others``,
+the sum of squares of the sizes of all but the giant.  ``size_counts`` counts the components of each size but the giant, so that
+``second`` is its largest size.
+
+A trial calls a block ``note`` with the state after each number of failures, from all to the least wanted one.
 """
 
 from __future__ import annotations
@@ -84,16 +88,19 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
     hypercube : bool
         Whether neighbours are the hypercube's.  If not, they are read from the table of ``work``.
     note : block
-        ``note(work, at, failed, components, isolated, largest, second, others)`` gets the state after each number of failures,
-        and returns the index ``at`` of the next number in ``work.failed``.
+        ``note(work, point, failed, components, isolated, largest, second, others)`` gets the state after each number of failures,
+        in falling order, and the index of the next one in ``work.wanted``.  It returns the index of the one after, if this is the
+        number.
     """
     find_live = _find_live_dimensions if hypercube else _find_live_slots
 
     @block(always=True)
     def join_neighbours(work, v, mask, giant, largest, components, isolated, others):
-        """Join node v with the components of its neighbours in the slots ``mask``, which are no longer listed.
+        """Join node v with the components of its neighbours in the slots ``mask``.
 
-        Returns the root and size of the joint component, whether the giant is in it, and the three numbers of the state.
+        The joint component is not in ``size_counts`` and ``others`` yet, and those that it joins are no longer;
+        ``_place_component`` adds it.  Returns its root and size, whether the giant is in it, and the new ``components``,
+        ``isolated`` and ``others``.
         """
         parent, size_counts, table = work.parent, work.size_counts, work.table
         root, size, joins_giant = v, np.int64(1), False
@@ -134,18 +141,18 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
     @block
     def trial(key, t, work):
         parent, order, size_counts, table, live = work.parent, work.order, work.size_counts, work.table, work.live
-        nodes, fewest = order.size, work.failed[work.rows.size - 1]
+        nodes, fewest = order.size, work.wanted[work.tally_rows.size - 1]
         begin_order(order)
         for i in range(live.size):
             live[i] = ZERO
         components = isolated = largest = second = others = np.int64(0)
         giant = np.uint32(nodes)
-        at = note(work, ZERO, nodes, components, isolated, largest, second, others)
+        point = note(work, ZERO, nodes, components, isolated, largest, second, others)
         for failed in range(nodes - 1, fewest - 1, -1):
             v = draw_place(key, t, failed, order, work.words, philox.NODE_ORDERS)
             mask = find_live(v, table, live)
             live[np.uint64(v) >> _6] |= ONE << (np.uint64(v) & _63)
-            if mask == ZERO:
+            if mask == ZERO:  # v is isolated
                 parent[v] = -1
                 components += 1
                 isolated += 1
@@ -156,7 +163,7 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
                     size_counts[ONE] += 1
                     others += 1
                     second = max(second, np.int64(1))
-            elif components == 1 and largest > 1:
+            elif components == 1 and largest > 1:  # all live nodes are in the giant
                 parent[v] = giant
                 largest += 1
                 parent[giant] = -largest
@@ -167,8 +174,8 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
                 giant, largest, second, others = _place_component(
                     root, size, joins_giant, giant, largest, second, others, size_counts
                 )
-            at = note(work, at, failed, components, isolated, largest, second, others)
-        for i in range(second + 1):
+            point = note(work, point, failed, components, isolated, largest, second, others)
+        for i in range(second + 1):  # no component but the giant is larger
             size_counts[i] = 0
 
     return trial
@@ -176,61 +183,64 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
 
 @block(always=True)
 def _place_component(root, size, joins_giant, giant, largest, second, others, size_counts):
-    """Record a component that has grown; return the giant, and the state's ``largest``, ``second`` and ``others``."""
+    """Record a component that has grown, with its root and size; return the giant, ``largest``, ``second`` and ``others``.
+
+    Either it contains the giant, or the giant is the larger one of it and the giant before; the smaller one is counted.
+    """
     if joins_giant:
         return root, size, _find_second_size(second, size_counts), others
-    small = size
+    smaller = size
     if size > largest:
-        small, largest, giant = largest, size, root
-    size_counts[np.uint64(small)] += 1
-    return giant, largest, _find_second_size(max(second, small), size_counts), others + small * small
+        smaller, largest, giant = largest, size, root
+    size_counts[np.uint64(smaller)] += 1
+    return giant, largest, _find_second_size(max(second, smaller), size_counts), others + smaller * smaller
 
 
 def make_links_trial(note: Any, with_sizes: bool) -> Any:
     """Return the block ``trial(key, t, work)`` in which links return until all nodes are connected, as they then stay.
 
-    ``note`` is that of ``make_nodes_trial``.  The sizes of components are computed only with ``with_sizes``.
+    ``note`` is that of ``make_nodes_trial``.  Only with ``with_sizes`` do ``largest``, ``second`` and ``others`` change.
     """
 
     @block
     def trial(key, t, work):
         parent, order, size_counts, ends = work.parent, work.order, work.size_counts, work.ends
-        fewest = work.failed[work.rows.size - 1]
+        fewest = work.wanted[work.tally_rows.size - 1]
         begin_order(order)
         parent[:] = -1
         components = isolated = np.int64(parent.size)
         largest, second, others, giant = np.int64(1), np.int64(1), components - 1, np.uint32(0)
         size_counts[1] = others
         failed = order.size
-        at = note(work, ZERO, failed, components, isolated, largest, second, others)
+        point = note(work, ZERO, failed, components, isolated, largest, second, others)
         while failed > fewest and components > 1:
             failed -= 1
             link = draw_place(key, t, failed, order, work.words, philox.LINK_ORDERS)
             a, b = _find_root(parent, np.uint32(ends[link, 0])), _find_root(parent, np.uint32(ends[link, 1]))
             if a != b:
-                x, y = np.int64(-parent[a]), np.int64(-parent[b])  # the sizes of both components
-                isolated -= np.int64(x == 1) + np.int64(y == 1)
+                size_a, size_b = np.int64(-parent[a]), np.int64(-parent[b])
+                isolated -= np.int64(size_a == 1) + np.int64(size_b == 1)
                 components -= 1
                 if with_sizes:
                     if a != giant:
-                        size_counts[np.uint64(x)] -= 1
-                        others -= x * x
+                        size_counts[np.uint64(size_a)] -= 1
+                        others -= size_a * size_a
                     if b != giant:
-                        size_counts[np.uint64(y)] -= 1
-                        others -= y * y
+                        size_counts[np.uint64(size_b)] -= 1
+                        others -= size_b * size_b
                 joins_giant = giant in (a, b)
-                if x < y:
+                if size_a < size_b:
                     a, b = b, a
                 parent[b] = a
-                parent[a] = np.int32(-x - y)
+                parent[a] = np.int32(-size_a - size_b)
                 if with_sizes:
                     giant, largest, second, others = _place_component(
-                        a, x + y, joins_giant, giant, largest, second, others, size_counts
+                        a, size_a + size_b, joins_giant, giant, largest, second, others, size_counts
                     )
-            at = note(work, at, failed, components, isolated, largest, second, others)
-        while work.failed[at] >= 0:
-            at = note(work, at, work.failed[at], components, isolated, largest, second, others)
-        for i in range(second + 1):
+            point = note(work, point, failed, components, isolated, largest, second, others)
+        while work.wanted[point] >= 0:  # further links change nothing
+            point = note(work, point, work.wanted[point], components, isolated, largest, second, others)
+        for i in range(second + 1):  # no component but the giant is larger
             size_counts[i] = 0
 
     return trial

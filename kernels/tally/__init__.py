@@ -1,1 +1,1 @@
-"""Tallies: names and slots of counters (``layout``, which does not import numba), and blocks that update them (``sums``)."""
+"""Tallies: names and slots of counters and maxima (``layout``, which does not import numba), and the blocks that update them."""

@@ -29,7 +29,7 @@ class Counter:
     name, description : str
     digits : int
         A counter of several digits takes as many consecutive slots, in base 2^32, least significant first.  A kernel
-        adds to each digit without carrying (``kernels/tally/sums.py``), which is safe for 2^31 trials per call.
+        adds to each digit without carrying, so the trials per call are limited, by 2^31 or 2^30 (``kernels/tally/sums.py``).
     bins : int
         A histogram of values 0 .. bins - 1 takes as many consecutive slots; 0 for a plain counter.
     """
@@ -213,20 +213,21 @@ class Layout:
 
     def add_rows(self, total: NDArray[np.int64], more: NDArray[np.int64]) -> None:
         """Add tallies that a kernel returned, one row per point, to a sum of such rows, and carry the digits."""
-        least = self._first_maximum
-        total[:, :least] += more[:, :least]
+        first_maximum = self._first_maximum
+        total[:, :first_maximum] += more[:, :first_maximum]
         for counter in self.counters:
             at = self._counters[counter.name]
             for i in range(at, at + counter.digits - 1):
                 total[:, i + 1] += total[:, i] >> DIGIT_BITS
                 total[:, i] &= (1 << DIGIT_BITS) - 1
-        for at in range(least, self.size, 2):
-            (value, trial), (other, later) = total[:, at : at + 2].T, more[:, at : at + 2].T
-            better = (other > value) | ((other == value) & (later < trial))
+        for at in range(first_maximum, self.size, 2):
+            (value, trial), (new_value, new_trial) = total[:, at : at + 2].T, more[:, at : at + 2].T
+            better = (new_value > value) | ((new_value == value) & (new_trial < trial))
             total[better, at : at + 2] = more[better, at : at + 2]
 
     @property
     def _first_maximum(self) -> int:
+        """The slot after those of all counters."""
         return self.size - 2 * len(self.maxima)
 
     def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:

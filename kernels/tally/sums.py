@@ -1,35 +1,33 @@
-"""Blocks that update a tally: sums, squares in digits, maxima with their smallest trial, and sums over lanes of trials.
+"""Blocks that add to a counter of a tally, or subtract from it; the counter is given by its first slot.
 
 Slots come from the subject's :class:`~fastcube.kernels.tally.layout.Layout`.  A counter of one digit needs no block:
 ``tally[SLOT] += x``.
+
+A counter of several *digits* is a number in base 2^32: its slot i counts multiples of 2^(32 i).  A digit is an int64, and blocks
+add to it without carrying, because ``Layout.add_rows`` carries after each call of a kernel.  Until then a digit may be negative,
+or 2^32 and more.  One trial's ``add_wide`` or ``add_square`` changes a digit by less than 2^32, so a call may have 2^31 trials;
+``add_product`` changes its middle digit by less than 2^33, so then 2^30.  The other blocks take a number that a kernel has summed
+over its call, once per call.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..machine import simd
-from ..machine.bits import ALL_BITS, HALF_WORD_BITS, LOW32
+from ..machine.bits import HALF_WORD_BITS, LOW32
 from ..machine.jit import block
 
 
 @block
-def offer(tally, slot, value, trial):
-    """Update a maximum with the value of one trial; among equal values the smallest trial wins."""
-    if value > tally[slot] or (value == tally[slot] and trial < tally[slot + 1]):
-        tally[slot] = value
-        tally[slot + 1] = trial
-
-
-@block
-def read_maximum(tally, slot):
-    """Return the value and the trial of a maximum."""
-    return tally[slot], tally[slot + 1]
+def add_wide(tally, slot, value):
+    """Add a uint64 to a counter of two digits or more."""
+    tally[slot] += np.int64(value & LOW32)
+    tally[slot + 1] += np.int64(value >> HALF_WORD_BITS)
 
 
 @block
 def add_power(tally, slot, count, e):
-    """Add count 2^e to a counter that has digits for it; ``count`` is an int64 below 2^31."""
+    """Add count 2^e to a counter that has a digit e // 32; ``count`` is an int64 below 2^31."""
     tally[slot + (e >> 5)] += count << (e & 31)
 
 
@@ -42,7 +40,7 @@ def subtract_wide(tally, slot, value):
 
 @block
 def subtract_power(tally, slot, value, e):
-    """Subtract a uint64 times 2^e from a counter that has digits for it."""
+    """Subtract a uint64 times 2^e from a counter that has a digit e // 32 + 2."""
     at = slot + (e >> 5)
     subtract_wide(tally, at, (value & LOW32) << np.uint64(e & 31))
     subtract_wide(tally, at + 1, (value >> HALF_WORD_BITS) << np.uint64(e & 31))
@@ -50,16 +48,9 @@ def subtract_power(tally, slot, value, e):
 
 @block
 def add_digits(tally, slot, digits, count):
-    """Add ``count`` times a number to a counter; ``digits`` are the number's digits."""
+    """Add ``count`` times a number to a counter; ``digits`` are the number's digits, ``count`` is below 2^31."""
     for i in range(digits.size):
         tally[slot + i] += count * digits[i]
-
-
-@block
-def add_wide(tally, slot, value):
-    """Add a uint64 to a counter of two digits or more."""
-    tally[slot] += np.int64(value & LOW32)
-    tally[slot + 1] += np.int64(value >> HALF_WORD_BITS)
 
 
 @block
@@ -67,11 +58,12 @@ def add_square(tally, slot, value):
     """Add the square of a uint64 below 2^63 to a counter of four digits."""
     low = value & LOW32
     high = value >> HALF_WORD_BITS
-    cross = low * high
-    least = low * low
-    rest = least + (cross << np.uint64(33))
-    add_wide(tally, slot, rest)
-    add_wide(tally, slot + np.int64(2), high * high + (cross >> np.uint64(31)) + np.uint64(rest < least))
+    cross = low * high  # (high 2^32 + low)^2 = high^2 2^64 + cross 2^33 + low^2
+    low_square = low * low
+    low_word = low_square + (cross << np.uint64(33))
+    carry = np.uint64(low_word < low_square)  # the sum of two uint64 is below both of them if it has overflowed
+    add_wide(tally, slot, low_word)
+    add_wide(tally, slot + np.int64(2), high * high + (cross >> np.uint64(31)) + carry)
 
 
 @block
@@ -100,46 +92,3 @@ def add_quantity(tally, slots, x):
         add_square(tally, slots.squares, np.uint64(x))
     if slots.nonzero >= 0:
         tally[slots.nonzero] += x != 0
-
-
-# ---------------------------------------------------------------- lanes
-
-
-@block(always=True)
-def add_lanes(total, squares, x):
-    """Return sums of vectors of 64-bit lanes with ``x`` and its squares added; lanes of ``x`` are below 2^32."""
-    return total + x, squares + simd.mul32(x, x)
-
-
-@block
-def add_moments(x, width, sums):
-    """Add lanes of ``width`` bits, below 2^32, and their squares to ``sums``: three uint64 vectors, the squares in two digits."""
-    low = simd.splat(LOW32)
-    lane = simd.splat(ALL_BITS >> np.uint64(64 - width))
-    words = simd.as64(x)
-    total = simd.load(sums, 0)
-    least = simd.load(sums, 8)
-    high = simd.load(sums, 16)
-    for shift in range(0, 64, width):
-        part = (words >> simd.splat(np.uint64(shift))) & lane
-        square = simd.mul32(part, part)
-        total = total + part
-        least = least + (square & low)
-        high = high + (square >> simd.splat(HALF_WORD_BITS))
-    simd.store(sums, 0, total)
-    simd.store(sums, 8, least)
-    simd.store(sums, 16, high)
-
-
-@block
-def count_moments(tally, slot, slot_squared, sums):
-    """Add sums of ``add_moments`` to a tally: the total to two digits, the squares to three or more."""
-    add_wide(tally, slot, simd.total(simd.load(sums, 0)))
-    count_squares(tally, slot_squared, sums)
-
-
-@block
-def count_squares(tally, slot, sums):
-    """Add only the sums of squares of ``add_moments`` to a tally."""
-    add_wide(tally, slot, simd.total(simd.load(sums, 8)))
-    add_wide(tally, slot + np.int64(1), simd.total(simd.load(sums, 16)))

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .dead_links import (
     AXES,
     DeadLinks,

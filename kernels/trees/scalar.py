@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..machine.jit import block, scratch
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, make_kernels, max_dead_links, read_point
 from .layout import FIND_TREE
 from .orders import OrderWorkspace, find_order, order_workspace_for

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.jit import block
-from ..tally.sums import add_quantity, add_square, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity, add_square, add_wide
 from .layout import CLASSES, SPLIT_ABOVE, UNSAFE_FRACTION
 
 UNSAFE = UNSAFE_FRACTION.moments("unsafe_nodes")

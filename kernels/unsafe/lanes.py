@@ -40,7 +40,8 @@ from ..machine import bits, simd
 from ..machine.array_types import U64, Cells, Floats, Ints, Words
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_moments, count_moments, offer
+from ..tally.lane_sums import LANE_SUM_WORDS, add_to_lane_sums, tally_lane_sums
+from ..tally.maxima import offer
 from .closure import MAX_SPARE_DIMENSION, CubeScratch, make_cube_scratch, set_fault_inside
 from .entry import (
     ALL_UNSAFE,
@@ -59,9 +60,6 @@ from .layout import SPLIT_ABOVE, F, N
 from .queues import append_with_subcube, close_and_measure, close_and_measure_unrolled, run_cubes
 from .rounds import run_bitmask_rounds
 from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
-
-#: Words of the three vectors of ``add_moments``.
-_SUM_WORDS = 24
 
 
 class UnsafeWorkspace(NamedTuple):
@@ -144,15 +142,15 @@ def _record_classes(work, nodes, unsafe, lanes, tally):
         if c + 1 < last:
             higher = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[c + 1]) <= nodes) & reached
         if higher != reached:
-            _add_chosen(nodes, reached ^ higher, lanes, work.classes[_SUM_WORDS * c :])
+            _add_chosen(nodes, reached ^ higher, lanes, work.classes[LANE_SUM_WORDS * c :])
         reached = higher
         c += 1
 
 
 @block(always=True)
-def _add_chosen(nodes, chosen, lanes, sums):
-    """Add the unsafe nodes of the chosen trials, and their squares, to three vectors of sums."""
-    add_moments(simd.select(simd.mask(nodes, chosen), nodes, nodes ^ nodes), 512 // lanes, sums)
+def _add_chosen(nodes, chosen, lanes, lane_sums):
+    """Add the unsafe nodes of the chosen trials to lane sums."""
+    add_to_lane_sums(simd.select(simd.mask(nodes, chosen), nodes, nodes ^ nodes), 512 // lanes, lane_sums)
 
 
 @block
@@ -302,8 +300,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
             make_cube_scratch(),
-            np.zeros(_SUM_WORDS, np.uint64),
-            np.zeros(_SUM_WORDS * CLASS_BOUNDS.size, np.uint64),
+            np.zeros(LANE_SUM_WORDS, np.uint64),
+            np.zeros(LANE_SUM_WORDS * CLASS_BOUNDS.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),
             merging_scratch_for(params),
         )
@@ -318,9 +316,9 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         _sift_trials(key, first, stop, work, lanes, tally)
         work.reached[0] += stop - first  # now the number of trials that the lanes have counted
         count_rounds(tally, work.reached)
-        count_moments(tally, UNSAFE.total, UNSAFE.squares, work.sums)
+        tally_lane_sums(tally, UNSAFE.total, UNSAFE.squares, work.sums)
         for c in range(CLASS_BOUNDS.size):
-            count_moments(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], work.classes[_SUM_WORDS * c :])
+            tally_lane_sums(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], work.classes[LANE_SUM_WORDS * c :])
 
     return unsafe_lanes
 

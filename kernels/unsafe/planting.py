@@ -25,7 +25,8 @@ from ..machine.array_types import Ints, Words, Words32
 from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, add_square, add_wide, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity, add_square, add_wide
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .layout import MARKING, UNSAFE_RARE, F, N
 

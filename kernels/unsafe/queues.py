@@ -20,7 +20,7 @@ from ..draws import sieve
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
-from ..tally.sums import offer
+from ..tally.maxima import offer
 from .entry import MOST_ROUNDS
 from .small import run_rounds
 

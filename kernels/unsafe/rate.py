@@ -27,7 +27,8 @@ from ..draws.binomial import binomial_table, sample_fault_count
 from ..draws.nodes import mark_faults, next_row, rows_for
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.maxima import offer
+from ..tally.sums import add_quantity
 from .layout import UNSAFE_CRITICAL, N, P
 from .rounds import make_vector_masks, run_bitmask_rounds, run_word_rounds
 

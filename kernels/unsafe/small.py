@@ -26,7 +26,8 @@ from ..machine import bits, neighbours, simd
 from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from ..tally.sums import add_lanes, offer
+from ..tally.lane_sums import add_with_square
+from ..tally.maxima import offer
 from .entry import ALL_UNSAFE, CLOSE_PAIRS, LAST_BIN, MOST_ROUNDS, UNSAFE, count_rounds
 from .layout import F, N
 
@@ -236,7 +237,7 @@ def _count_nodes(dims, work, now, chosen, total, squares):
         chosen_lanes = chosen >> np.uint64(8 * g)
         closed = _count_set_nodes(dims, work.cubes, now, g)
         unsafe = simd.select(simd.mask(closed, chosen_lanes), closed - faults, simd.splat(ZERO))
-        total, squares = add_lanes(total, squares, unsafe)
+        total, squares = add_with_square(total, squares, unsafe)
         all_unsafe += bits.popcount(simd.bits(closed == whole) & chosen_lanes)
     return total, squares, all_unsafe
 

@@ -41,7 +41,7 @@ WORK = {
     ("survival-domains", ("hypercube", 4, 2, "board-2", 2)): ("domains.SURVIVAL_BOARDS", 26387, 165),
     ("survival-rate", ("hypercube", 4, 0.3, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 9313, 72),
     ("survival-rate", ("hypercube", 4, 0.5, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 12195, 26),
-    ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15022, 64),
+    ("survival", ("hypercube", 9, 12, 0)): ("close_faults.SURVIVAL_CLOSE_FAULTS_16", 15022, 64),
     ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 408224, 37),
     ("dualcube-routing", (4, 0.4)): ("scalar.TRIALS", 347776, 134),
     ("routing-rules", (9, 12, 0)): ("whole_cube.ROUTING_RULES_WHOLE_16", 295189, 734),

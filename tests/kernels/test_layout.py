@@ -12,7 +12,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
-from fastcube.kernels.tally import sums as blocks
+from fastcube.kernels.tally import maxima, sums
 from fastcube.kernels.tally.layout import Counter, Layout, Maximum, Moments
 from fastcube.measure.estimate import proportion
 from fastcube.measure.statistics import CensoredMean, ClassMean, Number, Statistic
@@ -94,9 +94,9 @@ def test_moments_are_counters_that_a_kernel_enters_at_once():
     )
     slots = layout.new_tally()
     for x in (0, -3, 5):
-        blocks.add_quantity(slots, layout.moments("small"), np.int64(x))
-    blocks.add_quantity(slots, layout.moments("wide_3"), np.int64(2**32 - 1))
-    blocks.add_quantity(slots, layout.moments("wide_4"), np.int64(2**40 + 1))
+        sums.add_quantity(slots, layout.moments("small"), np.int64(x))
+    sums.add_quantity(slots, layout.moments("wide_3"), np.int64(2**32 - 1))
+    sums.add_quantity(slots, layout.moments("wide_4"), np.int64(2**40 + 1))
     counts, _ = layout.read(slots)
     assert counts == {
         "small": 2,
@@ -135,7 +135,7 @@ def test_offers_keep_the_smallest_trial_among_equals():
     slots = LAYOUT.new_tally()
     at = LAYOUT.maximum("largest")
     for value, trial in ((2, 9), (5, 8), (5, 7), (3, 1), (5, 12)):
-        blocks.offer(slots, at, np.int64(value), np.int64(trial))
+        maxima.offer(slots, at, np.int64(value), np.int64(trial))
     assert slots[at:].tolist() == [5, 7]
 
 

@@ -159,7 +159,9 @@ FEW = [
 
 
 def both_ways(n, f, trials):
-    few = tables.SURVIVAL.load_kernel("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
+    few = tables.SURVIVAL.load_kernel(
+        "close_faults.SURVIVAL_CLOSE_FAULTS_8" if n <= 8 else "close_faults.SURVIVAL_CLOSE_FAULTS_16"
+    )
     found = count_trials(few, "hypercube", n, f, first=37, trials=trials)
     assert found == count_trials(
         tables.SURVIVAL.load_kernel("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials
@@ -183,8 +185,8 @@ def test_the_fastest_kernel_of_few_faults():
         (n, f): tables.SURVIVAL.choose_name("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))
     }
     assert list(taken.values()) == [
-        "few.SURVIVAL_FEW_8",
-        "few.SURVIVAL_FEW_16",
+        "close_faults.SURVIVAL_CLOSE_FAULTS_8",
+        "close_faults.SURVIVAL_CLOSE_FAULTS_16",
         "lanes.SURVIVAL_NODES",
         "lanes.SURVIVAL_NODES",
     ]

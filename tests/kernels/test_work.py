@@ -48,7 +48,7 @@ LOOPS = [
     ("two-partition", "lanes.TWO_PARTITION_LANES_16", "vpmin", 16, 42),
     ("find-tree", "scalar.FIND_TREE_DENSE", "vpmuludq", 32, 123),
     ("find-tree", "lanes.find_tree_lanes", "vpmin", 8, 21),
-    ("survival", "few.SURVIVAL_FEW_16", "vpmuludq", 64, 282),
+    ("survival", "close_faults.SURVIVAL_CLOSE_FAULTS_16", "vpmuludq", 64, 282),
     ("survival-rate", "lanes.SURVIVAL_RATE_NODES", "vpmuludq", 64, 395),
     ("unsafe-critical", "rate.unsafe_digits", "vpmuludq", 64, 379),
     ("unsafe-critical", "rate.unsafe_digits", "vpopcnt", 8, 21),

@@ -18,7 +18,8 @@ from fastcube.kernels.draws import philox
 from fastcube.kernels.machine.jit import block, scratch
 from fastcube.kernels.machine.trials import trials_kernel
 from fastcube.kernels.tally.layout import Counter, Layout, Maximum
-from fastcube.kernels.tally.sums import add_square, add_wide, offer
+from fastcube.kernels.tally.maxima import offer
+from fastcube.kernels.tally.sums import add_square, add_wide
 
 AXES = [fc.Axis("sides", "sides of a die", int, 1, 1000)]
 
