@@ -140,11 +140,11 @@ EQUIVALENT = {
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
     ),
-    "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
-    " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
+    "routing_rules.planes.place_eight: met = simd.bit_or3(seen0 & bit0, seen1 & bit1, seen2 & bit2) | seen3 & bit3"
+    " -> met = simd.bit_or3(seen0 & bit0, seen1 & bit1, seen2 | bit2) | seen3 & bit3": (
         "after a label of the third word the mutant finds no new one, so that the trial is evaluated alone"
     ),
-    "routing_rules.whole_cube.workspace_for: ready = lane_places(n, f + 2) -> ready = lane_places(n, f - 2)": (
+    "routing_rules.whole_cube.workspace_for: sampled = lane_places(n, f + 2) -> sampled = lane_places(n, f - 2)": (
         "the mutant samples fewer labels, and evaluates more trials alone"
     ),
 }
