@@ -155,10 +155,10 @@ def _add_neighbour(count, y, cut, i, size, v, counts_cut):
 
 @block(always=True)
 def _at_most_mask(count, k):
-    """Return the nodes whose count, in digits as in ``_add_neighbour``, is at most k; digits are compared from the highest down."""
+    """Return the nodes whose count, in digits as in ``_add_neighbour``, is at most k."""
     c0, c1, c2, c3, c4 = count
     zero = c0 - c0
-    less, equal = zero, simd.splat(ALL_BITS)
+    less, equal = zero, simd.splat(ALL_BITS)  # by the digits compared so far, from the highest down
     for i in range(5):
         digit = c4
         if i == 1:
