@@ -1,9 +1,9 @@
 """Checks of what users' rules return, so that an impossible result ends a run instead of entering a table.
 
 A result is possible if it is a reason of failure, or the length of a walk between the ends: at least the Hamming distance H, and
-odd if H is odd.  Each result is checked for that.  In some trials (``are_believed``) the paths of users' rules are compared with
-searches as well, because searches in all trials took 12% of the time of a table of one rule in Q_10.  Built-in rules are
-tested against reference implementations and not checked here.
+odd exactly if H is odd.  Each result is checked for that.  In some trials (``are_believed``) the paths of users' rules are
+compared with searches as well, because searches in all trials took 12% of the time of a table of one rule in Q_10.  Built-in
+rules are tested against reference implementations and not checked here.
 """
 
 from __future__ import annotations

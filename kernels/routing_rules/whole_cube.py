@@ -3,9 +3,10 @@
 ``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` (n <= 8) and ``_16`` (n >= 9), whose work is in the
 block ``filter_trials``.  They sample LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
 
-*Terms.*  H is the Hamming distance of a message.  The *first path* is ROUTE's, which corrects bits from the most significant
-down; it is *free* if no fault is on it.  A trial is *minimal* if all rules that prefer a nearer neighbour, active or not, deliver
-over H: all rules but ROUTE, LEVELS and VECTORS.  Rules in WANDERING_RULES may leave a nearer nonfaulty neighbour aside.
+*Terms.*  s and t are the ends of a message, H is their Hamming distance.  A neighbour is *preferred* if it is nearer to t.  The
+*first path* is ROUTE's, which corrects bits from the most significant down; it is *free* if no fault is on it.  All rules but
+ROUTE, LEVELS and VECTORS go to a nonfaulty preferred neighbour wherever there is one.  A trial is *minimal* if these rules so
+deliver over H links.  Most of them take the first such neighbour; those in WANDERING_RULES may take another.
 
 1. *Labels.*  Tests of a vector of trials (``label_tests.py``) find those that are minimal and those with a free first path.  For
    n > 8, few faults and no rule in WANDERING_RULES they also find trials in which LEVELS and VECTORS deliver over H whatever the
