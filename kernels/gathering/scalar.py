@@ -1,7 +1,10 @@
 """One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
 
-If the tree has no faulty link, only FIND_TREE is run.  If the tree has faulty links but no failing node, these links all belong
-to faulty or isolated nodes.  Then only FTTC ``as_printed``, which waits for such nodes, is run.
+A *dead* link is faulty or belongs to a faulty node, and a node is *isolated* if all its links are dead.  A *failing* node has a
+dead link to its parent in the tree but is not isolated (``flow.py``).
+
+If the tree has no dead link, only FIND_TREE is run.  If it has dead links but no failing node, these links all belong to faulty
+or isolated nodes.  Then only FTTC ``as_printed``, which waits for such nodes, is run.
 """
 
 from __future__ import annotations
@@ -96,7 +99,7 @@ def _count_run(tally, run, lost, holders):
 
 @block
 def _count_steps(tally, t, n, commented, corrected, k):
-    """Tally the numbers of steps, in the order of STEPS; ``commented`` and ``corrected`` are those of FTTC."""
+    """Tally the numbers of steps, in the order of STEPS: those of FTTC, and for k stages with a failing node."""
     for i, steps in enumerate((commented, corrected, n + k, n + 3 * k, n + 2 * k)):
         tally[_STEPS[i]] += steps
         tally[_STEPS_SQUARED[i]] += steps * steps
@@ -106,7 +109,10 @@ def _count_steps(tally, t, n, commented, corrected, k):
 
 @block
 def _run_algorithms(n, t, failing, flow, tally):
-    """Run and tally the algorithms on a tree with faulty links; without ``failing`` nodes only FTTC as printed is run."""
+    """Run and tally the algorithms on a tree with dead links, or only FTTC as printed if the number of ``failing`` nodes is 0.
+
+    Each algorithm uses up the data of the one before, so ``initialise_data`` comes before each.
+    """
     unit = common_denominator(n)
     holders = initialise_data(n, unit, flow)
     whole = holders * unit
@@ -120,11 +126,11 @@ def _run_algorithms(n, t, failing, flow, tally):
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
     initialise_data(n, unit, flow)
-    arrived, commented, alone = run_fttc(n, False, flow)
+    arrived, commented, without_partner = run_fttc(n, False, flow)
     _count_run(tally, _AS_COMMENTED, whole - arrived, holders)
     stranded = count_stranded(n, holders, failing, flow)
     tally[_AVOIDABLE] += whole - arrived > stranded * unit
-    tally[_NO_PARTITION] += alone > 0
+    tally[_NO_PARTITION] += without_partner > 0
     if stranded:
         tally[_WITH_UNREACHABLE_DATA] += 1
         add_quantity(tally, _UNREACHABLE_DATA, stranded)
@@ -143,23 +149,24 @@ def _run_algorithms(n, t, failing, flow, tally):
 
 
 @block
-def count_gather(n, t, count, s, tally):
-    """Tally trial ``t``, whose ``count`` dead links are listed in ``s.dead``; a trial without a sink counts for nothing."""
-    sink = first_sink(s.dead)
+def count_gather(n, t, count, scratch, tally):
+    """Tally trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``; a trial without a sink counts for nothing."""
+    sink = first_sink(scratch.dead)
     if sink < 0:
         return
     tally[_SINK] += 1
-    if find_order(n, sink, s.dead.low, s.dead.bit, count, s.workspace) == 0:
+    dead, workspace, flow = scratch.dead, scratch.workspace, scratch.flow
+    if find_order(n, sink, dead.low, dead.bit, count, workspace) == 0:
         holders = np.int64(1) << n
         add_quantity(tally, _EXPECTED, holders)
         for run in range(_AS_PRINTED, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
-    rename_nodes(n, sink, s.workspace.order, s.dead.low, s.dead.bit, count, s.flow)
-    _run_algorithms(n, t, list_failing(n, s.flow), s.flow, tally)
+    rename_nodes(n, sink, workspace.order, dead.low, dead.bit, count, flow)
+    _run_algorithms(n, t, list_failing(n, flow), flow, tally)
     for y in range(np.int64(1) << n):
-        s.flow.fault[y] = 0
+        flow.fault[y] = 0
 
 
 #: Kernels of five algorithms over FIND_TREE's tree, n <= 10: for random trials, and for all fault sets.

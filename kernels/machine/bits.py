@@ -1,7 +1,11 @@
 """Operations on 64-bit words: counting, finding and extracting bits.
 
-Masks and shift counts are ``uint64``, counts are ``int64``.  The two are combined only after a cast, because in Numba
-``uint64 + 1`` is an ``int64``.
+Masks and shift counts are ``uint64``, counts and indices of bits are ``int64``.  The two are combined only after a cast, because
+in Numba ``uint64 + 1`` is an ``int64``.  ``lowest`` and ``highest`` return the index of a bit, ``highest_bit`` a mask.
+
+An ``operation`` (``vectors.py``) has three forms: its body, which runs without compilation, a function from the types of the
+arguments to the type of the result, and a function ``(b, t, *values)`` that appends LLVM instructions with the builder ``b`` for
+``values`` of the Numba types ``t`` and returns the result.  Here ``x`` and ``m`` are LLVM values of 64 bits.
 """
 
 from __future__ import annotations

@@ -140,31 +140,34 @@ def _read_instructions(function: FunctionType) -> tuple[set[str], set[str]]:
 
 
 def _iter_named_values(
-    function: FunctionType, counts: Callable[[str], bool], whole: bool = False
+    function: FunctionType, is_included: Callable[[str], bool], undistinguished: bool
 ) -> Iterator[tuple[str, Any, bool]]:
     """Yield each value that a function uses by name, with a flag: the value was passed to the function, not read from its module.
 
-    The values are globals, attributes of modules, closure cells and defaults.
+    The values are globals, attributes of modules, closure cells and defaults.  The names of globals and of attributes may be
+    collected ``undistinguished``.  ``is_included`` is that of ``iter_compiled_functions``.
     """
-    if whole:
+    if undistinguished:
         names = attributes = set(_iter_names(function.__code__))
     else:
         names, attributes = _read_instructions(function)
     # ``trials_kernel`` and similar factories make functions with globals of their own, which contain their building blocks.
-    own = vars(sys.modules[defining_module(function)]) if defining_module(function) in sys.modules else {}
-    given = function.__globals__ is not own
-    found = [(name, function.__globals__[name], given) for name in sorted(names & function.__globals__.keys())]
+    of_module = vars(sys.modules[defining_module(function)]) if defining_module(function) in sys.modules else {}
+    has_own_globals = function.__globals__ is not of_module
+    found = [
+        (name, function.__globals__[name], has_own_globals) for name in sorted(names & function.__globals__.keys())
+    ]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # not filled yet
             found.append((name, cell.cell_contents, True))
     found += [(f"{function.__qualname__} default {i}", v, True) for i, v in enumerate(function.__defaults__ or ())]
-    for name, value, was_given in found:
+    for name, value, is_passed in found:
         if not isinstance(value, ModuleType):
-            yield name, value, was_given
-        elif counts(value.__name__):
+            yield name, value, is_passed
+        elif is_included(value.__name__):
             for attribute in sorted(attributes & vars(value).keys()):
                 if not isinstance(vars(value)[attribute], ModuleType):
-                    yield f"{name}.{attribute}", vars(value)[attribute], was_given
+                    yield f"{name}.{attribute}", vars(value)[attribute], is_passed
 
 
 def _iter_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -180,7 +183,7 @@ def _iter_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def iter_compiled_functions(
-    roots: Iterable[Any], counts: Callable[[str], bool], declared: Callable[[Any], str] | None = None
+    roots: Iterable[Any], is_included: Callable[[str], bool], describe: Callable[[Any], str] | None = None
 ) -> Iterator[CompiledFunction]:
     """Yield the functions that ``roots`` compile in, each once, beginning with the roots.
 
@@ -188,10 +191,10 @@ def iter_compiled_functions(
     ----------
     roots : iterable
         Functions, compiled or not.
-    counts : callable
+    is_included : callable
         Whether all values that functions of a named module use are included.  For other modules only values passed to the
         function are included: its closure, its defaults, and globals that are not those of its module.
-    declared : callable, optional
+    describe : callable, optional
         Returns a text of a compiled function's declaration, which is included among the values of its callers.  Names are then
         collected without telling globals from attributes, which is faster and may include more values.
     """
@@ -202,35 +205,35 @@ def iter_compiled_functions(
         if id(function) in seen:
             continue
         seen.add(id(function))
-        entered = counts(defining_module(function))
         values: list[tuple[str, str | None]] = []
-        for name, whole, given in _iter_named_values(function, counts, declared is not None):
-            for part, value in _iter_parts(name, whole):
-                inner = unwrap_function(value)
-                waiting += _iter_methods(value, counts)
-                if inner is not None and (given or counts(defining_module(inner))):
-                    waiting.append(inner)
-                    if declared is not None and hasattr(value, "targetoptions"):
-                        values.append((part, declared(value)))
-                elif inner is None and (given or entered) and not _is_foreign(value, counts):
-                    values.append((part, format_value(value)))
+        for name, value, is_passed in _iter_named_values(function, is_included, describe is not None):
+            for part_name, part in _iter_parts(name, value):
+                inner = unwrap_function(part)
+                waiting += _iter_methods(part, is_included)
+                if inner is not None:
+                    if is_passed or is_included(defining_module(inner)):
+                        waiting.append(inner)
+                        if describe is not None and hasattr(part, "targetoptions"):
+                            values.append((part_name, describe(part)))
+                elif (is_passed or is_included(defining_module(function))) and not _is_foreign(part, is_included):
+                    values.append((part_name, format_value(part)))
         yield CompiledFunction(function, values)
 
 
-def _iter_methods(value: Any, counts: Callable[[str], bool]) -> Iterator[FunctionType]:
-    """Yield the methods of a class, of an Enum member's class, or of several in a tuple or list, from modules that count."""
+def _iter_methods(value: Any, is_included: Callable[[str], bool]) -> Iterator[FunctionType]:
+    """Yield the methods of a class, of an Enum member's class, or of several in a tuple or list, from included modules."""
     if type(value) in {tuple, list}:
         for part in value:
-            yield from _iter_methods(part, counts)
+            yield from _iter_methods(part, is_included)
     kind = type(value) if isinstance(value, enum.Enum) else value
     for base in kind.__mro__ if isinstance(kind, type) else ():
-        for function in iter_class_functions(base) if counts(base.__module__) else ():
+        for function in iter_class_functions(base) if is_included(base.__module__) else ():
             module = defining_module(function)  # the generated methods of a named tuple have a module without a file
-            if module in sys.modules and counts(module):
+            if module in sys.modules and is_included(module):
                 yield function
 
 
-def _is_foreign(value: Any, counts: Callable[[str], bool]) -> bool:
-    """Whether a value is a class or a builtin of a module that does not count."""
+def _is_foreign(value: Any, is_included: Callable[[str], bool]) -> bool:
+    """Whether a value is a class or a builtin of a module that is not included."""
     module = getattr(value, "__module__", None) if isinstance(value, type) or callable(value) else None
-    return isinstance(module, str) and not counts(module)
+    return isinstance(module, str) and not is_included(module)

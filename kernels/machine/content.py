@@ -36,13 +36,13 @@ def hash_bytecode(code: CodeType) -> str:
         hash_bytecode(c) if isinstance(c, CodeType) else sorted(map(repr, c)) if isinstance(c, frozenset) else repr(c)
         for c in constants
     ]
-    called = (
+    parameters = (
         code.co_argcount,
         code.co_kwonlyargcount,
         code.co_flags,
         code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
     )
-    whole = (code.co_code, code.co_names, parts, called, code.co_freevars, code.co_cellvars, code.co_exceptiontable)
+    whole = (code.co_code, code.co_names, parts, parameters, code.co_freevars, code.co_cellvars, code.co_exceptiontable)
     return hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()
 
 

@@ -1,9 +1,9 @@
 """The time that runs lost because a faster kernel was not compiled, kept beside the kernel's cache entry.
 
-A run does not compile a kernel that saves it less time than the compilation takes.  If the same command runs again and again,
-each of them is right and all together are wrong.  So what they lose is added up, and the run that finds a sum above the price
-compiles the kernel first.  As for anyone who rents skis, this costs at most twice what the best choice would have cost, however
-often the command runs.  Does not import numba.
+A run does not compile a kernel that saves it less time than the compilation takes.  Many such runs together may lose more than
+one compilation takes.  So the seconds that they lose are added up, and a run that finds a sum above the time of the compilation
+compiles the kernel first.  As in the ski-rental problem, this costs at most twice as much as the best choice would have cost,
+however often the command runs.  Does not import numba.
 """
 
 from __future__ import annotations

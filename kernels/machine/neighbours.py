@@ -15,6 +15,8 @@ _HAS_GFNI = {"gfni", "avx512f"} <= FEATURES
 
 
 def _emit_neighbour(k: int) -> Callable[..., Any]:
+    """Return the LLVM form of ``neighbour`` across dimension k, as ``operation`` takes it: bytes move for k > 2, bits below."""
+
     def shuffle(b: Any, t: Any, x: Any) -> Any:
         bytes_ = b.bitcast(x, llvm_type(Vector(8)))
         index = ir.Constant(ir.VectorType(ir.IntType(32), 64), [i ^ (1 << (k - 3)) for i in range(64)])

@@ -24,6 +24,7 @@ BLOCK_HOOKS = (
     "compiler.Flags.no_compile",
     "compiler_machinery.register_pass",
     "typed_passes.NativeLowering.lowering_class",
+    "lowering.Lower.setup_function",
     "lowering.Lower._lower_call_RecursiveCall",
     "base.BaseContext.insert_user_function",
     "codegen.CPUCodeLibrary._optimize_final_module",

@@ -21,9 +21,13 @@ widens narrow lanes when they are combined with a ``np.int64``, and compiled cod
 
 A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has one bit per lane.  Kernels
 use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  The body of each operation defines
-it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.  Compiled, the operation is the LLVM
-instruction given with it, and LLVM splits vectors on machines with narrower registers.  Where LLVM's form of an operation would
-be long, the operation is written for the target:
+it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.  ``@operation`` (``vectors.py``) adds
+two functions: one from the types of the arguments to the type of the result, None if the operation does not take them, and one
+``(b, t, *values)`` that appends LLVM instructions with the builder ``b`` for ``values`` of the Numba types ``t``, and returns the
+result.  In the latter an array is the address of its first item.
+
+LLVM splits vectors on machines with narrower registers.  Where its form of an operation would be long, the operation is written
+for the target:
 
     ==========================  =============================  ===================================  ===========================
     operation                   AVX-512                        AVX2; SSSE3                          NEON

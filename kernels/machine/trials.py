@@ -61,7 +61,7 @@ def name_variant(*blocks: Any) -> tuple[str, bool]:
     for function, values in iter_compiled_functions(blocks, _is_foreign_module):
         parts.append((function.__module__, function.__qualname__, hash_bytecode(function.__code__), values))
     name = hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:12]
-    return name, all(text is not None for part in parts for _, text in part[-1])
+    return name, all(text is not None for *_, values in parts for _, text in values)
 
 
 def _is_foreign_module(module: str) -> bool:

@@ -1,8 +1,19 @@
 """Packets broadcast around a fault: the spanning trees of one trial, built node by node, and the steps that the packets take.
 
+Entry points: ``count_steps``, ``single_tree_and_bound`` and ``light_heights``.  S1 to S10 are interpretations of Sui, Wang & Lee
+(``docs/readings/sui-wang-lee.md``).
+
+Without a faulty node the trees are the n trees of Johnsson and Ho (S1).  Around one faulty node they are the n - 1 *light trees*
+of Algorithm A (S5), which span all other nodes.  The *pivot* of tree i is the source's neighbour across position i.  A tree is
+*pivoted* if the pivot is its root and the source a child of it (S2), and *re-rooted* if the source is its root and the pivot a
+child of it.
+
+The rules for parents are for labels relative to the source, with the dimensions at other *positions* (S4): the faulty node, at
+distance d, becomes 1^d 0^(n-d).  Hence they give a parent by the position of the dimension across which it is.
+
 Trees are written label by label and then checked as arbitrary trees: heights by walking to the root, and that no directed link is
 in two trees.  The count of steps uses one fact that the simulation of packets proves: on trees that share no directed link,
-packet q (from 0) of a tree reaches depth h after step q + h (S1-S10).
+packet q (from 0) of a tree reaches depth h after step q + h (S8, S10).
 """
 
 from __future__ import annotations
@@ -15,7 +26,7 @@ from ..machine import bits
 from ..machine.array_types import Ints
 from ..machine.jit import block, kernel, scratch
 
-#: Values of ``parent`` that are not parents: at the root of a tree, and at a node that is not in it.
+#: Values in place of a parent, or of its position: at the root of a tree, and at a node that is not in it.
 ROOT = np.int64(-1)
 ABSENT = np.int64(-2)
 
@@ -24,7 +35,7 @@ class BroadcastWorkspace(NamedTuple):
     """Scratch memory for the trees of Q_n; made by ``broadcast_workspace_for``."""
 
     parent: Ints  #: (2^n): parent of each node in one tree
-    used: Ints  #: (2^n): mask of the dimensions of the directed links that leave each node in the trees so far
+    used: Ints  #: (2^n): mask of the dimensions across which each node has a child in one of the trees so far
     dims: Ints  #: (n): the dimension at each position (S4)
 
 
@@ -40,38 +51,46 @@ def broadcast_workspace_for(n):
 
 @block
 def _pivoted_parent_position(m, i, v):
-    """Return the position across which v's parent is in pivoted tree i of Q_m, -1 at its root (S1, S2)."""
+    """Return the position of v's parent in Johnsson and Ho's pivoted tree i of Q_m, ROOT at the pivot 2^i (S1, S2).
+
+    The parent of a node with bit i lacks its set bit that comes last in the cyclic order i, i+1, ..., i-1.  Every other node,
+    with node 0, is a child of its neighbour with bit i.
+    """
     if v == 0:
         return i
     if v == np.int64(1) << i:
         return ROOT
     if (v >> i) & 1 == 0:
         return i
-    k = i + m - 1  # the set bit that comes last in the order i, i+1, ..., i-1
-    while (v >> (k % m)) & 1 == 0:
-        k -= 1
-    return k % m
+    last = i + m - 1
+    while (v >> (last % m)) & 1 == 0:
+        last -= 1
+    return last % m
 
 
 @block
 def _light_parent_position(n, d, i, v):
-    """Return the position of v's parent in light tree i around the faulty node 1^d 0^(n-d); -1 at the root, -2 at that node.
+    """Return the position of v's parent in pivoted light tree i around the faulty node 1^d 0^(n-d); ROOT or ABSENT without one.
 
-    Algorithm A from the outermost cube inwards (S3, S5, S9); int64, 2 <= n, 1 <= d <= n, 0 <= i <= n - 2.
+    Algorithm A, from the outermost cube inwards (S3, S5, S9); int64, 2 <= n, 1 <= d <= n, 0 <= i <= n - 2.  It makes the trees of
+    Q_m from trees of the two halves across the highest position m - 1.  The half with the source has Johnsson and Ho's trees.
+    The other half has the faulty node and s', the source's neighbour.  In case B (d = 1) s' is the faulty node, and the half has
+    their trees, too, which omit s'.  In case A it has light trees around s' for i <= m - 3, and the last tree, i = m - 2, enters
+    it from the other half at each node but s'_0, ..., s'_(m-3), the children of s'.
     """
     m = n
     while True:
         half = np.int64(1) << (m - 1)
-        root = ROOT if m == n else m  # the parent of an inner tree's root is across the position above it
+        root = ROOT if m == n else m  # the root of an inner tree is a child across the position above the inner cube
         if v < half:
-            p = _pivoted_parent_position(m - 1, i, v)
-            return root if p == ROOT else p
+            position = _pivoted_parent_position(m - 1, i, v)
+            return root if position == ROOT else position
         v -= half
-        if d == 1:  # case B: the faulty node is s'
+        if d == 1:  # case B
             if v == 0:
                 return ABSENT
-            p = _pivoted_parent_position(m - 1, i, v)
-            return m - 1 if p == ROOT else p
+            position = _pivoted_parent_position(m - 1, i, v)
+            return m - 1 if position == ROOT else position
         if i == m - 2:  # the last tree of case A
             if v == half - (np.int64(1) << (m - d)):
                 return ABSENT
@@ -85,38 +104,38 @@ def _light_parent_position(n, d, i, v):
 @block
 def _place_dimensions(n, source, fault, dims):
     """Write the dimension at each position (S4): the faulty node's bits have the highest positions; both groups ascend."""
-    p = np.int64(0)
-    for want in range(2):
+    position = np.int64(0)
+    for is_faulty_bit in range(2):
         for k in range(n):
-            if ((source ^ fault) >> k) & 1 == want:
-                dims[p] = k
-                p += 1
+            if ((source ^ fault) >> k) & 1 == is_faulty_bit:
+                dims[position] = k
+                position += 1
 
 
 @block
 def _write_light_tree(n, d, i, source, fault, dims, parent, pivoted):
-    """Write light tree i, re-rooted at the source unless ``pivoted``; return its root."""
+    """Write light tree i to ``parent``, re-rooted at the source unless ``pivoted``; return its root."""
     _place_dimensions(n, source, fault, dims)
     for v in range(np.int64(1) << n):
-        canonical = np.int64(0)
-        for p in range(n):
-            canonical |= (((v ^ source) >> dims[p]) & 1) << p
-        p = _light_parent_position(n, d, i, canonical)
-        parent[v] = v ^ (np.int64(1) << dims[p]) if p >= 0 else p
-    root = source ^ (np.int64(1) << dims[i])
+        placed = np.int64(0)  # v relative to the source, with its bits at their positions
+        for position in range(n):
+            placed |= (((v ^ source) >> dims[position]) & 1) << position
+        up = _light_parent_position(n, d, i, placed)
+        parent[v] = v ^ (np.int64(1) << dims[up]) if up >= 0 else up
+    pivot = source ^ (np.int64(1) << dims[i])
     if pivoted:
-        return root
-    parent[root] = source
+        return pivot
+    parent[pivot] = source
     parent[source] = ROOT
     return source
 
 
 @block
 def _write_rooted_tree(n, i, source, parent):
-    """Write Johnsson and Ho's tree i (S1)."""
+    """Write Johnsson and Ho's tree i, re-rooted at the source, to ``parent`` (S1)."""
     for v in range(np.int64(1) << n):
-        p = _pivoted_parent_position(n, i, v ^ source)
-        parent[v] = v ^ (np.int64(1) << p) if p >= 0 else source
+        up = _pivoted_parent_position(n, i, v ^ source)
+        parent[v] = v ^ (np.int64(1) << up) if up >= 0 else source
     parent[source] = ROOT
 
 
@@ -124,7 +143,7 @@ def _write_rooted_tree(n, i, source, parent):
 def tree_height(parent, root, fault):
     """Return the height of a tree from ``root`` with every node but ``fault``; -1 if it is not such a tree."""
     size = parent.size
-    most = np.int64(0)
+    height = np.int64(0)
     for v in range(size):
         depth = np.int64(0)
         u = np.int64(v)
@@ -136,13 +155,13 @@ def tree_height(parent, root, fault):
         if v == fault and (depth > 0 or parent[v] != ABSENT):
             return np.int64(-1)
         if v != fault:
-            most = max(most, depth)
-    return most
+            height = max(height, depth)
+    return height
 
 
 @block
 def _claim_links(parent, used):
-    """Mark a tree's directed links as used; return whether all were free."""
+    """Mark a tree's directed links, from parent to child, as used; return whether all were free."""
     free = True
     for v in range(parent.size):
         u = parent[v]
@@ -153,24 +172,27 @@ def _claim_links(parent, used):
 
 
 @block
-def count_steps(n, d, packets, source, fault, g):
-    """Return the steps of the packets on the trees around ``source``; -1 if these are not edge-disjoint spanning trees."""
+def count_steps(n, d, packets, source, fault, workspace):
+    """Return the steps of the packets on the trees around ``source``; -1 if these are not edge-disjoint spanning trees.
+
+    ``fault`` is the faulty node at distance d, or -1 for d = 0.  Packets are dealt to the trees in turn (S10).
+    """
     trees = n if d == 0 else n - 1
-    for v in range(g.used.size):
-        g.used[v] = 0
-    out = np.int64(0)
+    for v in range(workspace.used.size):
+        workspace.used[v] = 0
+    steps = np.int64(0)
     for i in range(trees):
         if d == 0:
-            _write_rooted_tree(n, i, source, g.parent)
+            _write_rooted_tree(n, i, source, workspace.parent)
         else:
-            _write_light_tree(n, d, i, source, fault, g.dims, g.parent, False)
-        height = tree_height(g.parent, source, fault)
-        if height < 0 or not _claim_links(g.parent, g.used):
+            _write_light_tree(n, d, i, source, fault, workspace.dims, workspace.parent, False)
+        height = tree_height(workspace.parent, source, fault)
+        if height < 0 or not _claim_links(workspace.parent, workspace.used):
             return np.int64(-1)
-        own_packets = (packets - i + trees - 1) // trees
-        if own_packets > 0:
-            out = max(out, own_packets - 1 + height)
-    return out
+        tree_packets = (packets - i + trees - 1) // trees
+        if tree_packets > 0:
+            steps = max(steps, tree_packets - 1 + height)
+    return steps
 
 
 # ---------------------------------------------------------------- steps on one tree, and a lower bound for every schedule
@@ -180,10 +202,10 @@ def count_steps(n, d, packets, source, fault, g):
 def single_tree_and_bound(n, packets, source, fault):
     """Return the steps on one tree (binomial without a faulty node, else shortest-path), and a lower bound for every schedule.
 
-    The last packet to leave the source leaves in step ceil(M / deg s) or later and may have the longest distance to go.  Node v
-    receives nothing before step dist(s, v) and at most deg v packets per step from then on.  Either tree is as high as the
-    farthest node (S10).  One faulty node makes no path longer: nodes at distance two or more have several shortest paths without
-    common inner nodes.
+    The tree is as high as the distance of the farthest node (S10).  For the bound, the last of M packets to leave the source s
+    leaves in step ceil(M / deg s) or later, and may have the longest distance to go.  Node v receives nothing before step
+    dist(s, v), and at most deg v packets per step from then on.  One faulty node makes no path longer: nodes at distance two or
+    more have several shortest paths without common inner nodes.
     """
     farthest = np.int64(0)
     last_arrival = np.int64(0)  # the latest least step at which some node has all packets
@@ -207,13 +229,13 @@ def light_heights(n, source, fault, pivoted, heights):
 
     Returns whether the trees span and share no directed link; 2 <= n, and ``heights`` has n - 1 entries.
     """
-    g = broadcast_workspace_for(n)
+    workspace = broadcast_workspace_for(n)
     d = bits.popcount(np.uint64(source ^ fault))
-    for v in range(g.used.size):
-        g.used[v] = 0
-    sound = True
+    for v in range(workspace.used.size):
+        workspace.used[v] = 0
+    is_sound = True
     for i in range(n - 1):
-        root = _write_light_tree(n, d, i, source, fault, g.dims, g.parent, pivoted)
-        heights[i] = tree_height(g.parent, root, fault)
-        sound &= heights[i] >= 0 and _claim_links(g.parent, g.used)
-    return sound
+        root = _write_light_tree(n, d, i, source, fault, workspace.dims, workspace.parent, pivoted)
+        heights[i] = tree_height(workspace.parent, root, fault)
+        is_sound &= heights[i] >= 0 and _claim_links(workspace.parent, workspace.used)
+    return is_sound

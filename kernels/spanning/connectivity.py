@@ -1,14 +1,16 @@
 """Edmonds' number of one fault set on bitmasks: edge connectivity of the nonfaulty nodes and links of Q_n, n <= 12.
 
 A set of nodes is 2^n bits in words of 64.  A step across dimension k is a shift inside words for k < 6 and an exchange of words
-above.  The numbers of links or squares of all nodes are four bit planes (12 < 16), to which bits are added.
+above.  The numbers of links or squares of all nodes are four bit planes (12 < 16), to which bits are added: those of the weights
+1, 2, 4 and 8.
 
-lambda <= delta, the smallest degree, is trivial.  Most trials end when lambda >= delta is certified:
+*lambda* is the edge connectivity, the fewest links whose removal (a *cut*) disconnects the nodes, and *delta* the smallest
+degree.  lambda <= delta is trivial.  Most trials end when lambda >= delta is certified:
 
-1. Nodes joined by a link that is on delta - 1 nonfaulty squares are joined by delta link-disjoint paths.  So a cut below delta
-   does not divide a class of nodes connected by such links.  The largest class is the core.
-2. Let ``best`` be the least upper bound of lambda so far, at first delta.  A node with ``best`` neighbours in the core or next to
-   it has as many link-disjoint paths into the core, and joins it.
+1. A link on delta - 1 nonfaulty squares (cycles of four links) is *strong*: its ends are joined by delta link-disjoint paths.  So
+   a cut below delta does not divide the nodes that strong links connect.  The largest set of them is the core.
+2. Let ``bound`` be the least upper bound of lambda so far, at first delta.  A node with ``bound`` neighbours in the core or next
+   to it has as many link-disjoint paths into the core, and joins it.
 3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) = popcount(0) + ... +
    popcount(k - 1) links inside, and k delta - 2 g(k) >= delta for 1 <= k < 2^delta).  If fewer nodes are left outside the core,
    lambda is known.
@@ -38,17 +40,20 @@ from ..machine.jit import block, kernel, scratch
 
 
 class NonfaultyGraph(NamedTuple):
-    """A nonfaulty graph with scratch memory; sets of nodes are rows of words."""
+    """A nonfaulty graph, ``nodes`` and ``links``, with scratch memory; sets of nodes are rows of words."""
 
     nodes: Words  #: the nonfaulty nodes
     links: Words  #: (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
-    strong: Words  #: (n, words): those nodes whose link is in no cut below delta
-    flow: Words  #: (n, words): tails of the directed links that carry flow
-    came: Words  #: (n, words): nodes that the last search reached first across each dimension
-    core: Words  #: scratch: a set of nodes
-    part: Words  #: scratch: a set of nodes
-    near: Words  #: scratch: a set of nodes
-    planes: Words  #: (4, words): scratch, four sets of nodes
+    degrees: Words  #: (4, words): bit planes of the degrees, in ``min_degree``
+    candidates: Words  #: the nodes whose degree may be the smallest, in ``min_degree``
+    strong: Words  #: (n, words): the nodes with a strong link across each dimension, for ``_find_core``
+    waiting: Words  #: the nodes in no component yet, in ``_find_core``
+    component: Words  #: the nodes of a component, in ``_find_core``
+    core: Words  #: the core, from ``_find_core`` on
+    core_or_next: Words  #: the core and the neighbours of its nodes, from ``_grow_core`` on
+    reached: Words  #: the nodes that a search for a path has reached
+    came: Words  #: (n, words): the nodes that this search reached first across each dimension
+    flow: Words  #: (n, words): tails of the directed links that carry flow, in ``_max_flow``
 
 
 @scratch
@@ -58,13 +63,16 @@ def graph_for(n):
     return NonfaultyGraph(
         np.zeros(word_count, np.uint64),
         np.zeros((n, word_count), np.uint64),
-        np.zeros((n, word_count), np.uint64),
-        np.zeros((n, word_count), np.uint64),
-        np.zeros((n, word_count), np.uint64),
-        np.zeros(word_count, np.uint64),
-        np.zeros(word_count, np.uint64),
-        np.zeros(word_count, np.uint64),
         np.zeros((4, word_count), np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros((n, word_count), np.uint64),
     )
 
 
@@ -72,18 +80,19 @@ def graph_for(n):
 
 
 @block(always=True)
-def _add_bit(a, b, c, d, x):
-    """Add a bit to each of 64 numbers in four bit planes."""
-    y = a & x
-    z = b & y
-    return a ^ x, b ^ y, c ^ z, d ^ (c & z)
+def _add_bit(ones, twos, fours, eights, bit):
+    """Add a bit to each of 64 numbers in four bit planes; return the planes."""
+    carry = ones & bit
+    carry_2 = twos & carry
+    carry_4 = fours & carry_2
+    return ones ^ bit, twos ^ carry, fours ^ carry_2, eights ^ carry_4
 
 
 @block(always=True)
-def _at_least_mask(a, b, c, d, least):
-    """Return which of 64 numbers in four bit planes are at least ``least``."""
+def _at_least_mask(ones, twos, fours, eights, least):
+    """Return which of 64 numbers in four bit planes are at least ``least``, compared from the lowest bit up."""
     out = ALL_BITS
-    for i, plane in enumerate((a, b, c, d)):
+    for i, plane in enumerate((ones, twos, fours, eights)):
         out = plane & out if (least >> i) & 1 else plane | out
     return out
 
@@ -129,24 +138,24 @@ def cut_link(g, v, k):
 def min_degree(g):
     """Return the smallest number of nonfaulty links at a nonfaulty node; there must be such a node."""
     for w in range(g.nodes.size):
-        a = b = c = d = ZERO
+        ones = twos = fours = eights = ZERO
         for k in range(g.links.shape[0]):
-            a, b, c, d = _add_bit(a, b, c, d, g.links[k, w])
-        g.planes[0, w] = a
-        g.planes[1, w] = b
-        g.planes[2, w] = c
-        g.planes[3, w] = d
-        g.part[w] = g.nodes[w]
+            ones, twos, fours, eights = _add_bit(ones, twos, fours, eights, g.links[k, w])
+        g.degrees[0, w] = ones
+        g.degrees[1, w] = twos
+        g.degrees[2, w] = fours
+        g.degrees[3, w] = eights
+        g.candidates[w] = g.nodes[w]
     out = np.int64(0)
-    for i in range(3, -1, -1):  # of the remaining nodes keep those with a 0 in this plane, if there are any
+    for i in range(3, -1, -1):  # keep the candidates with a 0 in this plane, if there are any
         zeros = ZERO
         for w in range(g.nodes.size):
-            zeros |= g.part[w] & ~g.planes[i, w]
+            zeros |= g.candidates[w] & ~g.degrees[i, w]
         if zeros == ZERO:
             out |= np.int64(1) << i
         else:
             for w in range(g.nodes.size):
-                g.part[w] &= ~g.planes[i, w]
+                g.candidates[w] &= ~g.degrees[i, w]
     return out
 
 
@@ -155,84 +164,99 @@ def min_degree(g):
 
 @block
 def _find_strong_links(g, delta):
-    """Write to ``strong`` the links that are on at least delta - 1 nonfaulty squares."""
+    """Write the strong links, which are on at least delta - 1 nonfaulty squares, to ``strong``."""
     n = g.links.shape[0]
     for i in range(n):
         for w in range(g.nodes.size):
             ends = g.links[i, w]
-            a = b = c = d = ZERO
+            ones = twos = fours = eights = ZERO
             for j in range(n):
                 if j != i:
                     other = g.links[j, w]
                     square = ends & other & neighbour_word(g.links[i], w, j) & neighbour_word(g.links[j], w, i)
-                    a, b, c, d = _add_bit(a, b, c, d, square)
-            g.strong[i, w] = ends & _at_least_mask(a, b, c, d, delta - 1)
+                    ones, twos, fours, eights = _add_bit(ones, twos, fours, eights, square)
+            g.strong[i, w] = ends & _at_least_mask(ones, twos, fours, eights, delta - 1)
 
 
 @block
-def _flood_component(links, part):
-    """Add to ``part`` all nodes that can be reached from it."""
+def _flood_component(links, component):
+    """Add to ``component`` all nodes that can be reached from it."""
     n, word_count = links.shape
     changed = True
     while changed:
         changed = False
         for k in range(n):
             for w in range(word_count):
-                source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
-                new = (neighbours_in_word(source, k) if k < 6 else source) & ~part[w]
-                part[w] |= new
+                v = w if k < 6 else w ^ (1 << (k - 6))  # the word that a step across k starts from
+                step = component[v] & links[k, v]
+                new = (neighbours_in_word(step, k) if k < 6 else step) & ~component[w]
+                component[w] |= new
                 changed |= new != ZERO
 
 
 @block
 def _find_core(g):
-    """Write to ``core`` the largest class of nodes connected by strong links."""
+    """Write the largest set of nodes that strong links connect, the first one of several, to ``core``."""
     word_count = g.nodes.size
     for w in range(word_count):
-        g.near[w] = g.nodes[w]
+        g.waiting[w] = g.nodes[w]
         g.core[w] = ZERO
-    remaining = _count_nodes(g.nodes)
-    best = np.int64(0)
-    while remaining > best:
+    waiting_count = _count_nodes(g.nodes)
+    core_size = np.int64(0)
+    while waiting_count > core_size:
         for w in range(word_count):
-            g.part[w] = ZERO
-        set_node(g.part, _first_node(g.near))
-        _flood_component(g.strong, g.part)
-        size = _count_nodes(g.part)
-        remaining -= size
+            g.component[w] = ZERO
+        set_node(g.component, _first_node(g.waiting))
+        _flood_component(g.strong, g.component)
+        size = _count_nodes(g.component)
+        waiting_count -= size
         for w in range(word_count):
-            g.near[w] &= ~g.part[w]
-            if size > best:
-                g.core[w] = g.part[w]
-        best = max(best, size)
+            g.waiting[w] &= ~g.component[w]
+            if size > core_size:
+                g.core[w] = g.component[w]
+        core_size = max(core_size, size)
 
 
 @block
 def _grow_core(g, least):
-    """Add nodes with ``least`` neighbours in the core or next to it until there are none; return the number of nodes left out."""
+    """Add nodes with ``least`` neighbours in the core or next to it until there are none; return the number of nodes outside.
+
+    ``core_or_next`` is that of the grown core.
+    """
     n, word_count = g.links.shape
     while True:
-        left = np.int64(0)
+        outside_count = np.int64(0)
         for w in range(word_count):
-            near = g.core[w]
+            core_or_next = g.core[w]
             for k in range(n):
-                near |= neighbour_word(g.core, w, k) & g.links[k, w]
-            g.near[w] = near
-            left += popcount(g.nodes[w] & ~g.core[w])
-        if left == 0:
-            return left
+                core_or_next |= neighbour_word(g.core, w, k) & g.links[k, w]
+            g.core_or_next[w] = core_or_next
+            outside_count += popcount(g.nodes[w] & ~g.core[w])
+        if outside_count == 0:
+            return outside_count
         grown = ZERO
         for w in range(word_count):
-            out = g.nodes[w] & ~g.core[w]
-            if out != ZERO:
-                a = b = c = d = ZERO
+            outside = g.nodes[w] & ~g.core[w]
+            if outside != ZERO:
+                ones = twos = fours = eights = ZERO
                 for k in range(n):
-                    a, b, c, d = _add_bit(a, b, c, d, neighbour_word(g.near, w, k) & g.links[k, w])
-                joining = out & _at_least_mask(a, b, c, d, least)
+                    close = neighbour_word(g.core_or_next, w, k) & g.links[k, w]
+                    ones, twos, fours, eights = _add_bit(ones, twos, fours, eights, close)
+                joining = outside & _at_least_mask(ones, twos, fours, eights, least)
                 g.core[w] |= joining
                 grown |= joining
         if grown == ZERO:
-            return left
+            return outside_count
+
+
+@block
+def _first_next_to_core(g):
+    """Return the smallest node outside the core with a neighbour in it, or -1."""
+    for w in range(g.nodes.size):
+        next_to_core = g.core_or_next[w] & ~g.core[w]
+        if next_to_core != ZERO:
+            return 64 * w + lowest(next_to_core)
+    return np.int64(-1)
 
 
 # ---------------------------------------------------------------- flows
@@ -246,7 +270,7 @@ def _find_augmenting_path(g, target):
     """
     n, word_count = g.links.shape
     for w in range(word_count):
-        g.part[w] = g.core[w]
+        g.reached[w] = g.core[w]
         for k in range(n):
             g.came[k, w] = ZERO
     changed = True
@@ -254,13 +278,13 @@ def _find_augmenting_path(g, target):
         changed = False
         for k in range(n):
             for w in range(word_count):
-                v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
-                step = g.part[v] & g.links[k, v] & ~g.flow[k, v]
-                new = (neighbours_in_word(step, k) if k < 6 else step) & ~g.part[w]
+                v = w if k < 6 else w ^ (1 << (k - 6))  # the word that a step across k starts from
+                step = g.reached[v] & g.links[k, v] & ~g.flow[k, v]
+                new = (neighbours_in_word(step, k) if k < 6 else step) & ~g.reached[w]
                 g.came[k, w] |= new
-                g.part[w] |= new
+                g.reached[w] |= new
                 changed |= new != ZERO
-        if has_node(g.part, target):
+        if has_node(g.reached, target):
             return True
     return False
 
@@ -269,13 +293,13 @@ def _find_augmenting_path(g, target):
 def _max_flow(g, target, limit):
     """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit`` (augmenting paths)."""
     n, word_count = g.links.shape
-    for d in range(n):
+    for dim in range(n):
         for w in range(word_count):
-            g.flow[d, w] = ZERO
+            g.flow[dim, w] = ZERO
     for paths in range(limit):
         if not _find_augmenting_path(g, target):
             return np.int64(paths)
-        v = target
+        v = target  # back to the core along the path
         while not has_node(g.core, v):
             k = np.int64(0)
             while not has_node(g.came[k], v):
@@ -293,23 +317,19 @@ def _max_flow(g, target, limit):
 def edge_connectivity(g):
     """Return (lambda, delta, flows) of a nonfaulty graph with at least two nodes, all int64."""
     delta = min_degree(g)
-    best = delta
+    bound = delta
     flows = np.int64(0)
     if delta == 0:
-        return best, delta, flows
+        return bound, delta, flows
     _find_strong_links(g, delta)
     _find_core(g)
-    while True:  # no cut of fewer than ``best`` links divides the core
-        if _grow_core(g, best) < np.int64(1) << delta:
-            return best, delta, flows
-        next_to_core = ZERO
-        for w in range(g.nodes.size):
-            g.part[w] = g.near[w] & ~g.core[w]
-            next_to_core |= g.part[w]
-        if next_to_core == ZERO:
+    while True:  # no cut of fewer than ``bound`` links divides the core
+        if _grow_core(g, bound) < np.int64(1) << delta:
+            return bound, delta, flows
+        target = _first_next_to_core(g)
+        if target < 0:
             return np.int64(0), delta, flows
-        target = _first_node(g.part)
-        best = min(best, _max_flow(g, target, best))
+        bound = min(bound, _max_flow(g, target, bound))
         flows += 1
         set_node(g.core, target)
 
@@ -333,7 +353,7 @@ def edge_connectivities(n, faulty, links, out):
         join_links(g)
         for j in range(links.shape[1]):
             cut_link(g, np.int64(links[i, j, 0]), np.int64(links[i, j, 1]))
-        best, delta, flows = edge_connectivity(g)
-        out[i, 0] = best
+        connectivity, delta, flows = edge_connectivity(g)
+        out[i, 0] = connectivity
         out[i, 1] = delta
         out[i, 2] = flows

@@ -72,14 +72,14 @@ def draw_ends(key, t, n, d):
     if d == 0:
         return source, np.int64(-1)
     sets = binomial_coefficient(n, d)
-    low = (bits.ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - bits.ONE
+    rank_mask = (bits.ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - bits.ONE
     j = np.uint64(1)
-    rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
+    rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & rank_mask)
     while rank >= sets:
         j += bits.ONE
-        rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
+        rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & rank_mask)
     mask = np.int64(0)
-    while rank >= 0:
+    while rank >= 0:  # through the masks of d bits, ascending
         mask += 1
         rank -= np.int64(bits.popcount(np.uint64(mask)) == d)
     return source, source ^ mask
@@ -87,7 +87,10 @@ def draw_ends(key, t, n, d):
 
 @block
 def _broadcast_trial(key, t, params, scratch, tally):
-    """Tally the steps of packets from a random source around a random faulty node at distance d; params are n, d, packets."""
+    """Tally the steps of packets from a random source around a random faulty node at distance d; params are n, d, packets.
+
+    Steps are negative if the trees do not span, or share a directed link.
+    """
     n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
     steps = count_steps(n, d, packets, source, fault, scratch)
@@ -114,8 +117,8 @@ _DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
 _LINKED = EDGE_DISJOINT_TREES.counter("linked")
 _ISOLATED = EDGE_DISJOINT_TREES.counter("isolated_node")
-_MET = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree")
-_MET_CONNECTED = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree_connected")
+_PACKING_EQUALS = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree")
+_PACKING_EQUALS_CONNECTED = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree_connected")
 _GAP = EDGE_DISJOINT_TREES.counter("gap")
 _FLOWS = EDGE_DISJOINT_TREES.counter("flows")
 _LARGEST_GAP = EDGE_DISJOINT_TREES.maximum("largest_gap")
@@ -186,8 +189,8 @@ def _trees_trial(key, t, params, scratch, tally):
     tally[_CONNECTED] += np.int64(trees > 0)
     tally[_LINKED] += np.int64(degree > 0)
     tally[_ISOLATED] += np.int64(degree == 0)
-    tally[_MET] += np.int64(trees == degree)
-    tally[_MET_CONNECTED] += np.int64(trees == degree and trees > 0)
+    tally[_PACKING_EQUALS] += np.int64(trees == degree)
+    tally[_PACKING_EQUALS_CONNECTED] += np.int64(trees == degree and trees > 0)
     tally[_GAP] += degree - trees
     tally[_FLOWS] += flows
     offer(tally, _LARGEST_GAP, degree - trees, t)

@@ -1,7 +1,8 @@
 """The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once, and their FAULT words.
 
 FAULT[u][k] is set iff the link of u in dimension k is dead (Leu & Kuo, R1 and R19).  So FAULT is symmetric, and the list
-determines the faulty links of a tree.  The words tell which links are listed already, whether a node is isolated, and the sink.
+determines the dead links of a tree.  The words tell which links are listed already, whether a node is isolated, and the sink, the
+smallest node without a dead link.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def read_point(params):
 class DeadLinks(NamedTuple):
     """The dead links of one trial; made by ``dead_links_for``."""
 
-    fault_words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
-    low: Words16  #: lower ends of the dead links
+    fault_words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector; 0 between trials
+    low: Words16  #: lower ends of the dead links; only those of the trial's count are valid
     bit: Words16  #: their dimensions, as single bits
     nodes: Words  #: the faulty nodes
     link_draws: LinkDraws
@@ -64,20 +65,23 @@ def dead_links_for(n, links, f):
     size = max_dead_links(n, links, f) + LANE_COUNT
     fault_words = np.full(max(1 << n, LANE_COUNT), 0xFFFF, np.uint16)
     fault_words[: 1 << n] = 0
-    few = count_sampled_labels(n, f)
+    sampled = count_sampled_labels(n, f)
     return DeadLinks(
         fault_words,
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
-        np.empty(max(f, few), np.uint64),
+        np.empty(max(f, sampled), np.uint64),
         link_draws_for(np.int64(0)),
-        draws_for(few),
+        draws_for(sampled),
     )
 
 
 @block
 def draw_dead_links(key, t, n, links, f, dead):
-    """Sample trial ``t``'s faulty links and nodes, independently; return the number of dead links."""
+    """Sample trial ``t``'s faulty links and nodes, independently, and list the dead links; return their number.
+
+    The FAULT words must be 0: the caller ends a trial with ``clear_dead_links``.
+    """
     mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.link_draws)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
     return add_node_links(n, links, f, dead)
@@ -101,7 +105,10 @@ def add_node_links(n, count, f, dead):
 
 @block
 def next_dead_links(n, links, f, numbers, dead):
-    """List the dead links of a fault set, given by numbers of links and nodes, and advance the numbers; return their number."""
+    """List the dead links of a fault set, and return their number.
+
+    The set is given by ``numbers``, of the links and then of the nodes, which are advanced to the next set.
+    """
     for i in range(links):
         low, bit = decode_link(n, np.int64(numbers[i]))
         dead.fault_words[low] |= np.uint16(bit)
@@ -126,10 +133,10 @@ def clear_dead_links(count, dead):
 def first_sink(dead):
     """Return the smallest label with FAULT = 0, or -1 (R3)."""
     zero = simd.splat_like(simd.load(dead.fault_words, 0), np.uint64(0))
-    for at in range(0, dead.fault_words.size, LANE_COUNT):
-        clean = simd.bits(simd.load(dead.fault_words, at) == zero)
-        if clean:
-            return at + bits.lowest(clean)
+    for start in range(0, dead.fault_words.size, LANE_COUNT):
+        sinks = simd.bits(simd.load(dead.fault_words, start) == zero)
+        if sinks:
+            return start + bits.lowest(sinks)
     return np.int64(-1)
 
 
@@ -138,11 +145,11 @@ def count_isolated(n, dead):
     """Return the number of nodes with FAULT = 1^n, which are faulty or isolated."""
     full = simd.splat_like(simd.load(dead.fault_words, 0), (ONE << np.uint64(n)) - ONE)
     found = np.int64(0)
-    for at in range(0, max(np.int64(1) << n, LANE_COUNT), LANE_COUNT):
-        here = simd.bits(simd.load(dead.fault_words, at) == full)
-        if n < 5:
-            here &= (ONE << (ONE << np.uint64(n))) - ONE
-        found += bits.popcount(here)
+    for start in range(0, max(np.int64(1) << n, LANE_COUNT), LANE_COUNT):
+        isolated = simd.bits(simd.load(dead.fault_words, start) == full)
+        if n < 5:  # without the padding
+            isolated &= (ONE << (ONE << np.uint64(n))) - ONE
+        found += bits.popcount(isolated)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 
-#: Most links in lanes: their rows still fit the L1 and L2 caches, and COST stays below 2^8.
+#: Most links in lanes: their rows still fit the L1 and L2 caches, and COST (``lanes.py``), at most their number, is below 2^8.
 MOST_IN_LANES = 128
 
 
@@ -12,28 +12,31 @@ def _is_sparse(n: int, links: int, f: int) -> bool:
 
 
 def _is_lane_point(most: int, n: int, links: int, f: int) -> bool:
+    """Whether the point has no faulty nodes, at most ``most`` links, and a dimension that lanes of 16 bits can hold."""
     return 4 <= n <= 12 and not f and 1 <= links <= most
 
 
 def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
-    """Select a kernel.  Lanes are faster while few cells contain n link ends, because such trials are run again one at a time.
+    """Select a kernel.
 
-    Measured on an AMD EPYC (Zen 4) in November 2026 with AVX-512; without it the lanes are slower and serve a little less.
+    Lanes count the ends of a trial's links in 64 cells by the low bits of the label (``lanes.py``).  They are faster while few
+    cells contain n ends, because such trials are run again one at a time.  Measured on an AMD EPYC (Zen 4) in November 2026 with
+    AVX-512; without it the lanes are slower and serve a little less.
     """
-    ends_a_cell = 2 * links / min(64, 2**n)
-    most = (0.5 if n < 6 else 0.385) if has_avx512() else (0.44 if n < 6 else 0.37)
-    if _is_lane_point(MOST_IN_LANES, n, links, f) and ends_a_cell <= most * n:
+    ends_per_cell = 2 * links / min(64, 2**n)
+    most_ends = n * ((0.5 if n < 6 else 0.385) if has_avx512() else (0.44 if n < 6 else 0.37))
+    if _is_lane_point(MOST_IN_LANES, n, links, f) and ends_per_cell <= most_ends:
         return "lanes.find_tree_lanes"
-    links_of_a_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
-    is_list_short = links + links_of_a_node * f <= min(n, 5 if n < 13 else 6) and _is_sparse(n, links, f)
-    return "scalar.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
+    links_per_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
+    is_list_short = links + links_per_node * f <= min(n, 5 if n < 13 else 6) and _is_sparse(n, links, f)
+    return "sparse.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
 
 
 FIND_TREE = KernelTable(
     __package__,
     {
         "scalar.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
-        "scalar.FIND_TREE_SPARSE": _is_sparse,
+        "sparse.FIND_TREE_SPARSE": _is_sparse,
         "lanes.find_tree_lanes": lambda n, links, f: _is_lane_point(MOST_IN_LANES, n, links, f),
     },
     _choose_find_tree_kernel,

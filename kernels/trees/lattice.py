@@ -3,8 +3,9 @@
 Entry points: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make_kernel``.  They sample with the
 study's key, one trial after another (``dead_links.draw_dead_links``).
 
-Trials whose FIND_TREE tree has no faulty link need no search, and trials without a sink have no fault-free tree.  The others wait
-until they fill the lanes of a lattice of subcubes (``subcube_lattice``).
+A *dead link* is a faulty link or a link of a faulty node (``dead_links.py``); the faulty links of a tree in the counters' names
+are its dead links.  Trials whose FIND_TREE tree has no dead link need no search, and trials without a sink have no fault-free
+tree.  The others wait until they fill the lanes of a lattice, the arrays of numbers for all subcubes (``subcube_lattice.py``).
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ class OptimalTreeScratch(NamedTuple):
 
 
 @block
-def count_optima(tally, t, faults, optimum, same_sink, any_sink):
-    """Tally a trial with a sink and a faulty link in FIND_TREE's tree."""
-    gap = faults - optimum
-    add_quantity(tally, _TREE_FAULTS, faults)
-    tally[_PRODUCT] += faults * optimum
+def count_optima(tally, t, tree_faults, optimum, same_sink, any_sink):
+    """Tally a trial with a sink and a dead link in FIND_TREE's tree; the numbers are named as in the layout."""
+    gap = tree_faults - optimum
+    add_quantity(tally, _TREE_FAULTS, tree_faults)
+    tally[_PRODUCT] += tree_faults * optimum
     add_quantity(tally, _OPTIMUM, optimum)
     add_quantity(tally, _SAME_SINK, same_sink)
     add_quantity(tally, _ANY_SINK, any_sink)
@@ -70,40 +71,43 @@ def count_optima(tally, t, faults, optimum, same_sink, any_sink):
 
 @block
 def count_filled_lanes(n, filled, lattice, lanes, tally):
-    """Solve and tally the trials in the first ``filled`` lanes."""
+    """Solve and tally the queued trials, which are in the first ``filled`` lanes."""
     if filled == 0:
         return
     solve_lanes(n, lattice, lanes)
     for lane in range(filled):
-        same_sink = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
+        same_sink = np.int64(lattice.fewest[lattice.node_subcubes[lattice.sinks[lane]] * lanes + lane])
         count_optima(
             tally,
             lattice.trials[lane],
-            lattice.faults[lane],
-            np.int64(lattice.clean[lane]),
+            lattice.tree_faults[lane],
+            np.int64(lattice.optimum[lane]),
             same_sink,
-            np.int64(lattice.least[lane]),
+            np.int64(lattice.any_sink[lane]),
         )
 
 
 @block
-def count_greedy(t, top_down_faults, faults, tally):
-    """Tally a trial with a sink by the faulty links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is optimal."""
+def count_greedy(t, top_down_faults, tree_faults, tally):
+    """Tally a trial with a sink by the dead links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is optimal."""
     tally[_SINK] += 1
     add_quantity(tally, _TOP_DOWN, top_down_faults)
-    if faults == 0:
+    if tree_faults == 0:
         tally[_FAULT_FREE] += 1
         tally[_FAULT_FREE_EXISTS] += 1
         tally[_OPTIMAL] += 1
-        offer(tally, _LARGEST_GAP, faults, t)
+        offer(tally, _LARGEST_GAP, np.int64(0), t)
 
 
 @block
-def queue_trial(n, t, sink, faults, lattice, lanes, filled, tally):
-    """Queue a trial whose links have been inserted until all lanes are filled; return the number of filled lanes."""
+def queue_trial(n, t, sink, tree_faults, lattice, lanes, filled, tally):
+    """Queue a trial whose dead links are in lane ``filled``; return the number of filled lanes.
+
+    If that was the last empty lane, all are solved and tallied, and none is filled.
+    """
     lattice.trials[filled] = t
     lattice.sinks[filled] = sink
-    lattice.faults[filled] = faults
+    lattice.tree_faults[filled] = tree_faults
     if filled + 1 < lanes:
         return filled + 1
     count_filled_lanes(n, lanes, lattice, lanes, tally)
@@ -112,20 +116,20 @@ def queue_trial(n, t, sink, faults, lattice, lanes, filled, tally):
 
 @block
 def count_optimal(n, t, count, work, lanes, filled, tally):
-    """Tally a trial whose ``count`` dead links are listed, or insert it into a lane; return the number of filled lanes."""
+    """Tally a trial whose ``count`` dead links are listed, or queue it in lane ``filled``; return the number of filled lanes."""
     dead, workspace, lattice = work.dead, work.workspace, work.lattice
     _, top_down_faults = find_top_down_order(n, dead.low, dead.bit, count, workspace)
     tally[FAULT_FREE_TOP_DOWN] += top_down_faults == 0
     sink = first_sink(dead)
     if sink < 0:
         return filled
-    faults = find_order(n, sink, dead.low, dead.bit, count, workspace)
-    count_greedy(t, top_down_faults, faults, tally)
-    if faults == 0:
+    tree_faults = find_order(n, sink, dead.low, dead.bit, count, workspace)
+    count_greedy(t, top_down_faults, tree_faults, tally)
+    if tree_faults == 0:
         return filled
     for i in range(count):
         insert_dead_link(lattice, filled, lanes, dead.low[i], dead.bit[i])
-    return queue_trial(n, t, sink, faults, lattice, lanes, filled, tally)
+    return queue_trial(n, t, sink, tree_faults, lattice, lanes, filled, tally)
 
 
 @scratch

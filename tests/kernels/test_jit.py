@@ -305,3 +305,23 @@ def test_what_is_linked_into_a_kernel_is_no_symbol_of_its_machine_code():
     functions = [line[1] for line in lines]
     assert any(name.startswith(".L") for name in functions)
     assert all(name.startswith(".L") or "summed" in name for name in functions)
+
+
+def test_stack_frames_of_kernels_and_their_functions_are_aligned_to_vectors():
+    """Else the time of a trial depends on where the system puts a process's stack."""
+
+    @block(alone=True)
+    def factorial(n):
+        return n * factorial(n - 1) * factorial(n - 2) if n > 1 else 1  # LLVM inlines no such recursion
+
+    @kernel("int64(int64)", cache=False)
+    def called(n):
+        return factorial(n)
+
+    assert called(4) == 4 * (3 * 2) * 2
+    (compiled,) = called.compiled.overloads.values()
+    text = str(compiled.library._get_module_for_linking())
+    aligned = set(re.findall(r"^attributes (#\d+) = .*alignstack=?\(?64", text, re.M))
+    functions = re.findall(r"^define .*@(\S+?)\(.* (#\d+) {$", text, re.M)
+    for name in ("factorial", "called"):
+        assert any(name in function and attributes in aligned for function, attributes in functions), name

@@ -127,18 +127,16 @@ EQUIVALENT = {
     " -> ready = sampled + sampled * sampled // domain_count + 6 & ~np.int64(3)": (
         "the mutant only samples more positions in lanes"
     ),
-    "trees.subcube_lattice.lattice_for: low_steps[at + _UP] = (2 - digit) * power * lanes -> low_steps[at - _UP] = (2"
-    " - digit) * power * lanes": "the step upwards is the first of its pair, so that its index is 0",
     "trees.lattice_lanes.optimal_tree_lanes:"
     " scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))"
     " -> scratch = optimal_tree_scratch_for(n, links, np.int64(1), _LATTICE_LANES, np.uint8(0))": (
         "the mutant only allocates more memory"
     ),
-    "trees.orders.find_order: faults += workspace.cost[best + 16] -> faults += workspace.cost[best - 16]": (
-        "in an array of 32 entries the two are one entry"
+    "trees.orders.find_top_down_order: unused = (np.int64(1) << n) - 1 -> unused = (np.int64(1) >> n) - 1": (
+        "all bits of the mutant are set, of which the lowest n are read"
     ),
-    "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
-        "without faulty nodes the mutant looks labels up in an empty set"
+    "trees.sparse._find_sparse_order: scratch.cost_outside[j] = 0 -> scratch.cost_outside[j] = 1": (
+        "a number added to all costs changes no comparison"
     ),
     "routing_rules.safety_status.compute_status: if LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS"
     " and faults.size[FAULTY_LINKS] == 0 and _list_nodes(status, faults, i, kind) -> if LEAST_LISTED_DIMENSION <"

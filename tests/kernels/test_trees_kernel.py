@@ -23,7 +23,8 @@ from fastcube.kernels.trees.lanes import find_tree_lanes
 from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, OPTIMAL_TREE_SETS
 from fastcube.kernels.trees.lattice_lanes import optimal_tree_lanes
 from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
-from fastcube.kernels.trees.scalar import FIND_TREE_DENSE, FIND_TREE_SETS, FIND_TREE_SPARSE
+from fastcube.kernels.trees.scalar import FIND_TREE_DENSE, FIND_TREE_SETS
+from fastcube.kernels.trees.sparse import FIND_TREE_SPARSE
 
 
 def expected(n, nodes, links, optima=True):
