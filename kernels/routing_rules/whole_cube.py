@@ -16,7 +16,7 @@ deliver over H links.  Most of them take the first such neighbour; those in WAND
 3. *Statuses.*  ``plane_statuses.py`` finds the trials in which LEVELS and VECTORS deliver over H, 512 nodes per operation.  A
    level k implies vector bit k, so vectors are computed only if LEVELS does not deliver over H.
 
-Trials in which all rules but ROUTE deliver over H are *decided*.  They are counted (``decided_trials.py``), and users' rules run
+Trials in which all rules but ROUTE deliver over H are *decided*.  They are counted (``lane_decisions.py``), and users' rules run
 in those without a free first path.  In the other trials all rules are evaluated, one trial at a time, with the known results of
 LEVELS and VECTORS.
 
@@ -39,7 +39,7 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..survival.drawing import lane_places
 from . import label_tests
-from .decided_trials import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
+from .lane_decisions import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .plane_statuses import find_active_trials, find_delivered_trials, mark_neighbours
 from .planes import locate_faults, make_planes, place_eight, place_trial, plane_words
