@@ -93,7 +93,7 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
     Raises
     ------
     ParameterError
-        For arguments out of range, once per call of a set-up, also from compiled code.
+        For arguments out of range.  Compiled code raises it too; a set-up is called once per range of trials, not per trial.
     """
     if n < 1 or n > 62:
         raise _ParameterError("n must be in [1, 62], got {}", n)
@@ -101,8 +101,10 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
         raise _ParameterError("ends must be in [0, {}] for n={}, got {}", _ONE << n, n, ends)
     if f < 0 or f > (_ONE << n) - ends:
         raise _ParameterError("f must be in [0, {}] for n={}, ends={}, got {}", (_ONE << n) - ends, n, ends, f)
-    if links < 0 or (n < 59 and links > n << (n - 1)):  # from n = 59 on every int64 is at most n 2^(n-1)
-        raise _ParameterError("links must be in [0, {}] for n={}, got {}", n << (n - 1) if n < 59 else links, n, links)
+    if n < 59 and (links < 0 or links > n << (n - 1)):
+        raise _ParameterError("links must be in [0, {}] for n={}, got {}", n << (n - 1), n, links)
+    if links < 0:  # from n = 59 on n 2^(n-1) is no int64, so the message has its factors; every int64 is below it
+        raise _ParameterError("links must be in [0, {} * 2^{}] for n={}, got {}", n, n - 1, n, links)
     return _faults_for(n, f, links, ends)
 
 

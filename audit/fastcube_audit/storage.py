@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fastcube.results.hdf5 import replace_file
+from fastcube.results.replacement import replace_file
 
 from .claims import METHODS, OUTCOMES
 

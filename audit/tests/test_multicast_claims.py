@@ -15,7 +15,7 @@ from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Supercube, greedy_two_partition
 from fastcube_audit import registries
 from fastcube_audit.claims import Verdict
-from fastcube_audit.papers.wang_lin_kuo import as_printed
+from fastcube_audit.papers.wang_lin_kuo import figures_15_16
 
 ENDS = ("lowest", "highest")
 
@@ -141,9 +141,11 @@ def test_every_rule_for_buddies_has_a_cycle_on_both_paths():
         net = Supercube(n, frozenset(faults), (0, 1))
         for path in PATHS:
             assert {
-                name for name, rule in as_printed.buddy_rules(net).items() if as_printed.has_cycle(net, path, rule)
+                name
+                for name, rule in figures_15_16.buddy_rules(net).items()
+                if figures_15_16.has_cycle(net, path, rule)
             } == cyclic
-            for rule in as_printed.buddy_rules(net).values():
+            for rule in figures_15_16.buddy_rules(net).values():
                 assert all(v ^ b in (1, 2) and b not in faults for (v, _), b in rule.items())
 
 

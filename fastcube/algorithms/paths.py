@@ -38,7 +38,7 @@ class Route:
         return len(self.path) - 1 if self.outcome == "delivered" else None
 
 
-ROUTING: Algorithms[Route] = Algorithms("route", homes=("dualcube", "routing", "routing_rules"))
+ROUTING: Algorithms[Route] = Algorithms("route", homes=("dualcube", "dualcube_offline", "routing", "routing_rules"))
 
 
 def route(network: Network, s: int, t: int, algorithm: str | None = None, **options: Any) -> Route:

@@ -165,10 +165,10 @@ class Unsafe:
             return int(marking_steps(part.dimension, faulty, ends).max())
         from ..kernels.unsafe.rounds import run_cube_rounds
 
-        state, other, marks = (np.zeros(2 ** (part.dimension - 6), np.uint64) for _ in range(3))
-        for labels, words in ((faulty, state), (ends, marks)):
+        state, other, end_nodes = (np.zeros(2 ** (part.dimension - 6), np.uint64) for _ in range(3))
+        for labels, words in ((faulty, state), (ends, end_nodes)):
             np.bitwise_or.at(words, labels >> np.uint64(6), np.uint64(1) << (labels & np.uint64(63)))
-        return int(run_cube_rounds(state, marks, other, part.dimension))
+        return int(run_cube_rounds(state, end_nodes, other, part.dimension))
 
 
 def faulty_labels(

@@ -69,9 +69,9 @@ class CheckedRun:
 
     def check(self) -> None:
         """Make the checks of a run that need no connection to an engine.  Raises ParameterError."""
-        from ..running.driver import check_run
         from ..running.engines import check_engine
         from ..running.progress import Progress
+        from ..running.run_checks import check_run
 
         given = self.options
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])

@@ -19,12 +19,13 @@ from ..errors import (
     short_repr,
     suggest_name,
 )
-from .fingerprint import check_unchanged, hash_files, hash_functions, import_file
+from .fingerprint import check_unchanged, hash_files, hash_functions
 from .installed import GROUP, Installed, is_builtin, load_or_refuse
 from .measurement import DISTRIBUTION, Measure
 from .paper import installed_papers
 from .schema import check_same
 from .study import Study
+from .user_files import import_file
 
 #: The studies of installed packages.
 STUDIES = Installed(GROUP, Study, "study")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from ..errors import ParameterError, check_integer, check_range, is_many, short_repr
-from .faults import Labels, RandomFaults
+from .faults import FaultyNodes, RandomFaults
 from .network import Network, all_faulty_nodes, descending_bits
 
 #: Largest m at which ``is_safe`` accepts faults sampled on demand, because it looks up all 2^(2m+1) statuses.
@@ -61,7 +61,7 @@ class DualCube(Network):
     parameter = "m"
     largest = 30
 
-    def __init__(self, m: int, faulty_nodes: Labels = ()) -> None:
+    def __init__(self, m: int, faulty_nodes: FaultyNodes = ()) -> None:
         super().__init__(m, faulty_nodes)
         if isinstance(faulty_nodes, RandomFaults):
             check_range("rate", faulty_nodes.rate, 0, 1, f"for m={self.m}", open_above=True)

@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..kernels.cube.slots import SLOTS, slots_of
 from ..pickling import PickledByName
-from .faults import Labels
+from .faults import FaultyNodes
 from .hypercube import Hypercube
 from .network import BitNetwork, Link
 from .user_step import Step, UserStep
@@ -276,7 +276,9 @@ class CubeNetwork(BitNetwork):
 
     __slots__ = ("_distances", "family")
 
-    def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+    def __init__(
+        self, family: Family, n: int, faulty_nodes: FaultyNodes = (), faulty_links: Iterable[Link] = ()
+    ) -> None:
         self.family = family
         # the node of the last query of distances, and the distances from it
         self._distances: tuple[int, Any] = (-1, None)
@@ -333,7 +335,7 @@ class CubeNetwork(BitNetwork):
 
 
 def network(
-    name: str | Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()
+    name: str | Family, n: int, faulty_nodes: FaultyNodes = (), faulty_links: Iterable[Link] = ()
 ) -> CubeNetwork | Hypercube:
     """Return a network of the cube family with faults.
 

@@ -1,4 +1,8 @@
-"""Faults sampled on demand: ``random_faults`` gives each node's status by a hash, for networks of any size."""
+"""Faults sampled on demand: ``random_faults`` decides by a hash of its label whether a node is faulty, in networks of any size.
+
+The hash is called a node's *status*, here and in the kernels (``kernels/draws/nodes.py``): a random word of 64 bits, by which the
+node is faulty if it is below a threshold.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ class RandomFaults:
         return self.status(label) < self.threshold
 
     def status(self, label: int) -> int:
-        """Return the hash of a label, uniform on [0, 2^64); the node is faulty if the hash is below :attr:`threshold`."""
+        """Return the status of a node, a hash of its label, uniform on [0, 2^64); below :attr:`threshold` the node is faulty."""
         if type(label) is not int or not 0 <= label <= _MASK64:
             label = check_integer("label", label, 0, _MASK64)
         z = (self.key + label * _GOLDEN) & _MASK64
@@ -62,10 +66,12 @@ class RandomFaults:
         """Return for each label of an array whether the node is faulty."""
         if not isinstance(labels, np.ndarray) or labels.dtype != np.uint64:
             raise ParameterError(f"labels must be an array of uint64, got {short_repr(labels)}")
+        # the hash of ``status``, without its masks because NumPy's arithmetic is modulo 2^64
         z = labels * np.uint64(_GOLDEN) + np.uint64(self.key)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX1)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX2)
         z ^= z >> np.uint64(31)
+        # at rate 1 the threshold is 2^64, which is no uint64
         return np.full(z.shape, True) if self.threshold > _MASK64 else z < np.uint64(self.threshold)
 
     def __repr__(self) -> str:
@@ -105,5 +111,5 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
     return RandomFaults(number, int(digest[:16], 16), seed)
 
 
-#: The types of a network's faulty nodes.
-Labels = Iterable[int] | RandomFaults
+#: The faulty nodes that a network may be given: their labels, or a fault set sampled on demand.
+FaultyNodes = Iterable[int] | RandomFaults

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import ParameterError, check_integer, short_repr
-from .faults import Labels
+from .faults import FaultyNodes
 from .network import BitNetwork, Link
 
 
@@ -33,7 +33,7 @@ class Hypercube(BitNetwork):
 
     __slots__ = ()
 
-    def __init__(self, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+    def __init__(self, n: int, faulty_nodes: FaultyNodes = (), faulty_links: Iterable[Link] = ()) -> None:
         super().__init__(n, faulty_nodes, faulty_links)
 
     @property

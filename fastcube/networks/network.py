@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingDependencyError, ParameterError, check_integer, check_range, is_many, short_repr
-from .faults import Labels, RandomFaults
+from .faults import FaultyNodes, RandomFaults
 
 Link = tuple[int, int]
 
@@ -48,7 +48,7 @@ class Network(ABC):
     parameter: ClassVar[str]
     largest: ClassVar[int]  #: Largest value of the size parameter.
 
-    def __init__(self, size: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
+    def __init__(self, size: int, faulty_nodes: FaultyNodes = (), faulty_links: Iterable[Link] = ()) -> None:
         self._size = check_integer(self.parameter, size, 1, self.largest)
         self._last = 2**self.bits - 1  # the largest label
         self._faulty_nodes = self._check_nodes("faulty_nodes", faulty_nodes)
@@ -113,7 +113,7 @@ class Network(ABC):
     def _range(self) -> str:
         return f"[0, {self._last}] {self._context}"
 
-    def _check_nodes(self, name: str, nodes: Labels) -> frozenset[int] | RandomFaults:
+    def _check_nodes(self, name: str, nodes: FaultyNodes) -> frozenset[int] | RandomFaults:
         if isinstance(nodes, RandomFaults):
             return nodes
         if isinstance(nodes, np.ndarray) and nodes.ndim == 1 and nodes.dtype.kind in "iu":

@@ -43,7 +43,7 @@ from ..errors import (
 )
 from ..measure.binned import Distribution
 from ..measure.registry import find_study
-from ..results.hdf5 import error_reason, replace_file
+from ..results.replacement import error_reason, replace_file
 from ..results.results import Results
 
 if TYPE_CHECKING:

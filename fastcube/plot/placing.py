@@ -130,6 +130,8 @@ def set_x_axis(axes: Any, values: Sequence[float], integer: bool, font_size: flo
     xs = sorted(set(values))
     if log := _is_geometric(xs) or (axes.get_xscale() == "log" and xs[0] > 0):
         axes.set_xscale("log")
+    elif axes.get_xscale() == "log":
+        axes.set_xscale("linear")  # a logarithmic axis, as the study wants, has no place for the value 0
     places = [math.log(x) for x in xs] if log else xs
     low, high = places[0], places[-1]
     pad = 0.04 * (high - low) or (1.0 if integer and not log else 0.1 * abs(high) or 0.1)

@@ -11,9 +11,10 @@ from itertools import count
 from pathlib import Path
 
 from ..errors import ParameterError, ResultFileError, StudyError, StudyMismatchError, plain_text
-from .hdf5 import check_writable, copy_rights, error_reason, owner_and_mode, remove_stale
+from .file_rights import copy_rights, owner_and_mode
 from .lock import hidden_sibling, hold_lock
 from .reading import is_results_file, open_results
+from .replacement import check_writable, error_reason, remove_stale
 from .results import Results
 
 #: Longest wait for a claim in seconds, in which the process that holds it signs it.

@@ -27,9 +27,9 @@ from ..measure.goal import MOST_TRIALS, Goal
 from ..measure.names import PROVENANCE, RAW
 from ..measure.study import GENERATOR
 from .columns import Columns, find_overlaps, merge_touching_ranges, range_order
-from .counts import check_counts
 from .file_header import FileHeader, parse_header, parse_json, read_group_text, read_text
 from .hdf5 import build_image
+from .impossible_counts import check_counts
 from .results import Results
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_TEXT, limbs_of
 from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole

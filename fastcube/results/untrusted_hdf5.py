@@ -22,7 +22,8 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
 
 from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
 from ..measure.schema import UnknownTermError
-from .hdf5 import TRAILER, TRAILER_SIZE, error_reason
+from .hdf5 import TRAILER, TRAILER_SIZE
+from .replacement import error_reason
 from .size import MOST_BYTES, MOST_TEXT
 
 #: First bytes of an HDF5 file.

@@ -31,8 +31,8 @@ from ..measure.names import (
 from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
 from ..measure.study import GENERATOR, Axis, Choice
 from .columns import Columns
-from .counts import check_counts
 from .hdf5 import Group, Variable, write_file
+from .impossible_counts import check_counts
 from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
 

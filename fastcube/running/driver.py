@@ -1,4 +1,8 @@
-"""Run a study: check the request, resume the output file, open an engine, run the loop, and save if the loop fails."""
+"""Run a study: check the request, resume the output file, open an engine, run the loop, and save if the loop fails.
+
+``run_study`` prepares everything that does not depend on an engine; ``_PreparedRun.run_on`` then runs on one.  The two are apart
+because a run whose engine loses its scheduler goes on with the next engine (``lost_scheduler.py``).
+"""
 
 from __future__ import annotations
 
@@ -16,59 +20,29 @@ from ..errors import (
     ResultFileError,
     SchedulerLostError,
     StudyError,
-    check_range,
 )
 from ..kernels.machine.compiling import report_compilations
 from ..measure import registry
 from ..measure.goal import Goal
 from ..measure.grid import find_near_values
-from ..measure.schema import Key
-from ..measure.study import Study, Value, point_text
-from ..measure.tally import Tally
-from ..results.environment import check_numba_settings
+from ..measure.study import Study, Value
 from ..results.hdf5 import Group, Variable, build_image
 from ..results.memory import check_address_space
 from ..results.output import OutputFile
 from ..results.provenance import available_cpus, provenance
-from ..results.reading import check_storable
 from ..results.results import Results
-from ..results.size import check_size
 from .checkpoints import Checkpoints
 from .engines import Engine, check_engine, open_engine
 from .job_log import JobLog
 from .launchers import task_group
 from .lost_scheduler import run_despite_losses
 from .progress import Progress
+from .run_checks import check_capacity, check_partition, check_run
 from .signals import WORK_REMAINS, handle_signals
 from .stages import Stages
 from .work_loop import Event, WorkLoop
 
 _LOG = logging.getLogger("fastcube.driver")
-
-
-def check_seconds(max_seconds: float | None) -> None:
-    """Raise ParameterError unless the time limit is positive, or None for no limit."""
-    if max_seconds is not None and not max_seconds > 0:
-        raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
-
-
-def check_run(
-    study: Study,
-    points: Sequence[Mapping[str, Value]],
-    goal: Goal,
-    seed: int,
-    max_seconds: float | None,
-    checkpoint: float | None,
-) -> None:
-    """Raise the ParameterErrors of a run that are known without a trial, engine or output; ``goal`` was checked by itself."""
-    check_numba_settings()
-    goal.check_points(study, points)
-    check_range("seed", seed, 0, 2**63 - 1)
-    check_seconds(max_seconds)
-    if checkpoint is not None and not 1 <= checkpoint <= 86400:
-        raise ParameterError(f"checkpoint must be in [1, 86400] seconds, got {checkpoint}")
-    if not points:
-        raise ParameterError(f"no points to run for {study.name}")
 
 
 def run_study(
@@ -102,15 +76,15 @@ def run_study(
     report = progress or Progress("none")
     log = JobLog(report, engine_name)
     wake: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    with handle_signals(wake.put), contextlib.ExitStack() as held_claim:
+    with handle_signals(wake.put), contextlib.ExitStack() as claim:
         file = None if output is None else OutputFile(output)
         results = Results(study, seed)
         if file is not None:
-            held_claim.enter_context(file.claim(task_group()))
+            claim.enter_context(file.claim(task_group()))  # no other run writes the file until this one ends
             results = file.resume(results, force)
-            _check_partition(results, goal, str(output))
-            _check_capacity(file, results, points, goal)
-        for line in find_near_values(study.axes, {*results.tallies, *map(_key_of, points)}):
+            check_partition(results, goal, str(output))
+            check_capacity(file, results, points, goal)
+        for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
             report.print_line(f"fastcube: {line}")
         results.goal = goal
         results.grid = study.grid(grid).name
@@ -133,16 +107,6 @@ def run_study(
         return results, run_despite_losses(lambda: open_engine(engine_name, workers), run.run_on, wake, deadline)
 
 
-def _check_capacity(file: OutputFile, results: Results, points: Sequence[Mapping[str, Value]], goal: Goal) -> None:
-    """Raise ParameterError if the file could not hold these results with further points, or an own study's names and texts."""
-    study = results.study
-    ranges = sum(len(tally.ranges) for tally in results.tallies.values())
-    check_size(study, {*results.tallies, *map(_key_of, points)}, ranges + len(points))
-    if study.code and not results.tallies:  # a user's or another package's study
-        example = {_key_of(points[0]): Tally.empty(study.tally)}
-        check_storable(Results(study, results.seed, example, goal), file.path)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _PreparedRun:
     """A run after all checks, which starts on an engine, and again on the next one if a scheduler is lost."""
@@ -159,8 +123,8 @@ class _PreparedRun:
     checkpoint: float | None  #: seconds between checkpoints, if given
     report: Progress
     log: JobLog
-    wake: queue.SimpleQueue[Event]
-    deadline: float | None
+    wake: queue.SimpleQueue[Event]  #: receives signals and finished units
+    deadline: float | None  #: time at which the run ends, if it is limited
 
     def run_on(self, engine: Engine) -> int:
         """Run on an engine, save, and return the exit status.  Raises EngineError if two runs finished no trial."""
@@ -189,11 +153,6 @@ class _PreparedRun:
             from ..kernels.machine.cache import cache_folder  # imports numba
 
             _LOG.info("compiled kernels are cached in %s", cache_folder() or "no folder: none can be written")
-
-
-def _key_of(point: Mapping[str, Value]) -> Key:
-    """Return the key of a point in results: its values, which are in the order of the axes."""
-    return tuple(point.values())
 
 
 def _import_libraries() -> None:
@@ -235,8 +194,8 @@ def _save_after_failure(
             checkpoints.save_after_failure()
         if not isinstance(error, EngineError) or isinstance(error, SchedulerLostError) or output is None:
             raise
-        again = f"run the same command again{' without force' if force else ''} to go on"
-        raise EngineError(f"{error}; the work done is in {output}: {again}") from error
+        advice = f"run the same command again{' without force' if force else ''} to go on"
+        raise EngineError(f"{error}; the work done is in {output}: {advice}") from error
 
 
 def _is_worth_saving(error: BaseException, checkpoints: Checkpoints) -> bool:
@@ -247,17 +206,3 @@ def _is_worth_saving(error: BaseException, checkpoints: Checkpoints) -> bool:
     if isinstance(error, ResultFileError | NondeterminismError):
         return False
     return checkpoints.has_stored_trials or not isinstance(error, StudyError | ParameterError)
-
-
-def _check_partition(results: Results, goal: Goal, path: str) -> None:
-    """Raise ParameterError if a shard's file has trials of other shards, which a merge would find twice."""
-    if goal.shard is None:
-        return
-    for point, tally in results:
-        first, stop = goal.bounds(point)
-        if tally.ranges and (tally.ranges[0][0] < first or tally.ranges[-1][1] > stop):
-            held = f"trials {tally.ranges[0][0]}..{tally.ranges[-1][1] - 1} of {point_text(point)}"
-            mine = f"shard {goal.shard[0]}/{goal.shard[1]} of {goal.trials_at(point)} trials is {first}..{stop - 1}"
-            raise ParameterError(
-                f"{path} holds {held}, but {mine}; use another output, or trials and shards that divide alike"
-            )

@@ -23,9 +23,9 @@ from .checkpoints import Checkpoints
 from .engines import Engine
 from .point_work import PointWork
 from .progress import Progress
+from .run_kernels import RunKernels, Upgrade
 from .signals import FINISHED, WORK_REMAINS
 from .stages import Stages
-from .tiers import Tiers, Upgrade
 from .work_units import FinishedUnit, StudyReference, WorkUnit, compile_unit, run_unit, swept_values
 
 _LOG = logging.getLogger("fastcube.driver")
@@ -68,8 +68,8 @@ class WorkLoop:
         self.running: dict[Future[FinishedUnit], tuple[PointWork, int, int]] = {}
         self.submitted = self.finished = 0  # numbers of units
         self.begun = time.monotonic()
-        self.tiers = Tiers(stages.study, stages.open, engine.workers)
-        self.first_kernels = len(self.tiers.first)
+        self.kernels = RunKernels(stages.study, stages.open, engine.workers)
+        self.first_count = len(self.kernels.uncompiled)  # of kernels to compile before all points can be counted
         self.upgrade: tuple[Future[None], Upgrade] | None = None  # the kernel that is compiled beside the trials
         self.failure: FastcubeError | None = None
         progress.start(stages.done)
@@ -94,7 +94,7 @@ class WorkLoop:
             if self.failure is None:
                 self._begin_upgrade()
                 self._submit_units()
-            if self.progress.is_due(compiles=bool(self.tiers.first)):
+            if self.progress.is_due(compiles=bool(self.kernels.uncompiled)):
                 self._report()
         return self._end(FINISHED)
 
@@ -131,15 +131,25 @@ class WorkLoop:
         point, swept = tuple(work.points[0].items()), swept_values(work.points)
         tried_works = [] if self.submitted else self.stages.open
         repeated_trials = work.stop - first if tried_works else 0
-        set_ups = tuple((tuple(tried.points[0].items()), self.tiers.kernel_name(tried)) for tried in tried_works)
+        set_ups = tuple((tuple(tried.points[0].items()), self.kernels.kernel_name(tried)) for tried in tried_works)
         self.submitted += 1
-        kernel = self.tiers.kernel_name(work)
+        kernel = self.kernels.kernel_name(work)
         seed = self.stages.results.seed
-        return WorkUnit(self.study, seed, point, first, stop, repeated_trials, set_ups, swept, kernel)
+        return WorkUnit(
+            self.study,
+            seed,
+            point,
+            first,
+            stop,
+            repeated_trials=repeated_trials,
+            set_ups=set_ups,
+            swept=swept,
+            kernel=kernel,
+        )
 
     def _begin_upgrade(self) -> None:
         """Submit the compilation of a faster kernel if that pays and none is running."""
-        if self.upgrade is None and self.finished and (upgrade := self.tiers.find_upgrade(self.stages.open)):
+        if self.upgrade is None and self.finished and (upgrade := self.kernels.find_upgrade(self.stages.open)):
             point = tuple(upgrade.work.points[0].items())
             unit = WorkUnit(self.study, self.stages.results.seed, point, 0, 0, kernel=upgrade.name)
             self.upgrade = self._submit(compile_unit, unit), upgrade
@@ -153,9 +163,9 @@ class WorkLoop:
             future.result()
         except Exception as error:  # of many types: its worker is gone, or its compiler has failed
             _LOG.warning("no faster kernel of %s is used: %s", self.stages.study.name, " ".join(str(error).split()))
-            self.tiers.stop_compiling()
+            self.kernels.stop_compiling()
             return
-        self.tiers.change_over(upgrade.kernel)
+        self.kernels.change_over(upgrade.kernel)
 
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished unit, once: its future is removed from the running ones."""
@@ -176,8 +186,8 @@ class WorkLoop:
             self.progress.note_first_trials(done.seconds)
         else:
             self.progress.note_compiling(done.compiling / self.engine.workers())
-        self.tiers.note_unit(work, done)
-        work.count(first, stop, done.slots, done.seconds, done.unit.kernel == self.tiers.kernel_name(work))
+        self.kernels.note_unit(work, done)
+        work.count(first, stop, done.slots, done.seconds, done.unit.kernel == self.kernels.kernel_name(work))
         self.checkpoints.has_new_trials = True
         self.stages.advance(work)
 
@@ -203,7 +213,7 @@ class WorkLoop:
             future.cancel()
             if future.done() and not future.cancelled():  # a unit that still runs is repeated on resuming
                 self._record_finished(future)
-        self.tiers.record_lost_time()
+        self.kernels.record_lost_time()
         if self.failure is not None:
             raise self.failure
         if self.checkpoints.save_at_end(code == FINISHED) and self.progress.is_due(final=True):
@@ -219,8 +229,8 @@ class WorkLoop:
 
     def _compiling_text(self) -> str:
         """Return what is compiled at present and for how long, as text; empty if nothing is known to be compiled."""
-        remaining, name = len(self.tiers.first), self.stages.study.name
-        which = f"{self.first_kernels - remaining + 1} of {self.first_kernels}: {name}"
+        remaining, name = len(self.kernels.uncompiled), self.stages.study.name
+        which = f"{self.first_count - remaining + 1} of {self.first_count}: {name}"
         if self.engine.remote:
             is_waiting = remaining and not self.finished
             return f"workers are compiling {which}, {time.monotonic() - self.begun:.0f} s" if is_waiting else ""

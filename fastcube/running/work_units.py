@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ParameterError, StudyMismatchError, wrap_study_errors
 from ..measure import registry
-from ..measure.fingerprint import locate_name
+from ..measure.missing_names import locate_name
 from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
@@ -68,22 +68,34 @@ class StudyReference(NamedTuple):
 class WorkUnit:
     """One unit of work: trials ``first .. stop - 1`` of a point, and of the points that are counted together with it.
 
-    Points are pairs of an axis and a value, in the order of the axes.  The name of a kernel is its name among the study's
-    alternatives at the point; empty for ``study.kernel(point)``.
+    Attributes
+    ----------
+    study : Study or StudyReference
+        A reference if the workers are other processes.
+    seed : int
+        The run's.
+    point : tuple of (str, value)
+        Axes with their values, in the order of the axes.
+    first, stop : int
+        The trials are ``first .. stop - 1``.
+    repeated_trials : int
+        How many trials, from ``first`` on, are counted twice as a check; 0 after a run's first unit.
+    set_ups : tuple of (point, kernel name)
+        Set-ups to try before the trials; none after a run's first unit.
+    swept : tuple of values
+        Values of the swept axis at the further points; empty for a single point.
+    kernel : str
+        Name of the kernel among the study's alternatives at the point; empty for ``study.kernel(point)``.
     """
 
-    study: Study | StudyReference  #: a reference if the workers are other processes
+    study: Study | StudyReference
     seed: int
     point: PointItems
     first: int
     stop: int
-    repeated_trials: int = (
-        0  #: trials, from ``first`` on, that are counted twice as a check; 0 after a run's first unit
-    )
-    set_ups: tuple[
-        tuple[PointItems, str], ...
-    ] = ()  #: points and kernels of set-ups to try first; none after the first unit
-    swept: tuple[Value, ...] = ()  #: values of the swept axis at the further points
+    repeated_trials: int = 0
+    set_ups: tuple[tuple[PointItems, str], ...] = ()
+    swept: tuple[Value, ...] = ()
     kernel: str = ""
 
     def points(self) -> list[dict[str, Value]]:

@@ -13,25 +13,27 @@ from .registers import descend_8, descend_16
 
 
 @block
-def _run_descent(faults, x, whole, time, silent, d):
+def _run_descent(faults, x, whole, time, silent, descent):
+    """Run the fastest descent (``descent.make_descend``)."""
     f, links = faults.size[FAULTY_NODES], faults.size[FAULTY_LINKS]
     if f <= 16 and links == 0 and whole <= LOW32:
-        return descend_16(faults, x, whole, time, silent, d)
+        return descend_16(faults, x, whole, time, silent, descent)
     if f <= 8 and links == 0:
-        return descend_8(faults, x, whole, time, silent, d)
-    return descend_listed(faults, x, whole, time, silent, d)
+        return descend_8(faults, x, whole, time, silent, descent)
+    return descend_listed(faults, x, whole, time, silent, descent)
 
 
 @block
-def run_broadcast1_2(faults, s, whole, handing, d):
-    """Run BROADCAST1(1) from s, or with ``handing`` BROADCAST2(1) from an unsafe s (R15); counts go to ``d.found``.
+def run_broadcast1_2(faults, s, whole, hands_over, descent):
+    """Run BROADCAST1(1) from s, or with ``hands_over`` BROADCAST2(1) from an unsafe s (R15); results go to ``descent.found``.
 
-    ``whole`` is the mask of all dimensions.  Returns False if the descent was cut off.
+    BROADCAST2 hands the message to the first active neighbour of s, which broadcasts it to all nodes but s.  Without one, s alone
+    has it.  ``whole`` is the mask of all dimensions.  Returns False if the descent was cut off.
     """
-    found = d.found
+    found = descent.found
     found[:] = 0
-    if not handing:
-        return _run_descent(faults, s, whole, np.int64(0), NO_SILENT_NODE, d)
+    if not hands_over:
+        return _run_descent(faults, s, whole, np.int64(0), NO_SILENT_NODE, descent)
     found[REACHED] = 1
     found[ENTERED] = 1
     rest = whole
@@ -40,5 +42,5 @@ def run_broadcast1_2(faults, s, whole, handing, d):
         rest ^= bit
         if not is_closed(faults, s ^ bit):
             found[COPIES] = 1
-            return _run_descent(faults, s ^ bit, whole, np.int64(1), s, d)
+            return _run_descent(faults, s ^ bit, whole, np.int64(1), s, descent)
     return True

@@ -1,11 +1,16 @@
 """Compute the result of a broadcast without visiting every node (Lee & Hayes 1988, sections 2 and 4; R11-R17).
 
-A node x that receives CONTROL, a mask M, is responsible for the region {x ^ m : m subset of M}.  Its i-th copy, in dimension b,
-takes over the part with bit b flipped and the bits used before not flipped.  The regions of its copies are disjoint, so no node
-receives twice.  A region is entered only if it overlaps a subcube with unsafe nodes; ``record_covered`` counts other regions by a
-formula.  BROADCAST's regions are intervals of offsets, and a lost copy silences the whole interval (``run_broadcast``).
+A nonfaulty node is unsafe if it has two or more faulty or unsafe neighbours, or a faulty link, and else active.  The faulty and
+unsafe nodes form subcubes (``draws.faults.Faults``): the *large* ones have one dimension or more, the others are one isolated
+faulty node each.  Each node sends one copy per time unit.
 
-``make_descend`` makes the descent from two blocks that find the subcubes in a region.  ``lists.py`` keeps a list of subcubes for
+A node x that receives CONTROL, a mask M of dimensions, is responsible for the *region* {x ^ m : m subset of M}.  Its i-th copy,
+in dimension b, takes over the part with bit b flipped and the bits used before not flipped.  The regions of its copies are
+disjoint, so no node receives twice.  A region is *entered* (its node processed) only if it overlaps a large subcube;
+``record_covered`` counts the other regions by a formula.  BROADCAST's regions are intervals of offsets, and a lost copy silences
+the whole interval (``run_broadcast``).
+
+``make_descend`` makes the descent from blocks that find the subcubes in a region.  ``lists.py`` keeps a list of subcubes for
 each region, ``registers.py`` keeps a few subcubes in registers.
 """
 
@@ -24,7 +29,8 @@ from ..machine.jit import block, scratch
 #: Largest number of regions that one descent may enter.
 MOST_REGIONS = np.int64(1 << 22)
 
-#: Indices of ``found``: nodes reached, last time unit, copies sent, regions entered, copies lost.
+#: Indices of ``found``: nodes reached, last time unit in which a node receives, copies sent, regions entered, copies lost.  LOST
+#: is of BROADCAST alone, ENTERED of BROADCAST1 and BROADCAST2.
 REACHED, STEPS, COPIES, ENTERED, LOST = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 
 #: Value of ``silent`` if every node may receive.
@@ -36,24 +42,24 @@ _1 = np.int64(1)
 class Descent(NamedTuple):
     """Scratch memory of descents, made by ``descent_for``."""
 
-    found: Ints  #: (5): results of the broadcast, see above
+    found: Ints  #: (5): results of the latest broadcast, with the indices above
     nodes: Words  #: stack of nodes that have received and are still to be processed
     controls: Words  #: their CONTROL masks
     times: Ints  #: time units in which they received
-    first: Ints  #: index of the first subcube that overlaps the sender's region
+    first: Ints  #: index in ``base`` and ``free`` of the first subcube that overlaps the sender's region
     last: Ints  #: index after the last of these subcubes
-    base: Words  #: copies of these subcubes, as in ``Faults``
-    free: Words
-    levels: Ints  #: (64): number of outermost intervals with 2^i offsets
+    base: Words  #: lists of subcubes, as in ``Faults``: a node of each (``lists.py`` alone)
+    free: Words  #: their free dimensions
+    levels: Ints  #: (64): number of outermost silenced intervals with 2^i offsets (``run_broadcast`` alone)
 
 
 class RegionView(NamedTuple):
     """The subcubes that overlap a node's region, as the node sends its copies."""
 
-    closed: U64  #: dimensions of CONTROL in which the neighbour is faulty or unsafe
-    met: U64  #: other dimensions, in which the copy's region overlaps a subcube with unsafe nodes
-    singles: I64  #: number of faulty nodes in the regions of all other copies
-    first: I64  #: index of the first of these subcubes in a list
+    closed_dims: U64  #: dimensions of CONTROL in which the neighbour is faulty or unsafe
+    entered_dims: U64  #: other dimensions of CONTROL: those in which the copy's region is to be entered
+    covered_faults: I64  #: number of faulty nodes in the regions of the remaining copies, which are not entered
+    first: I64  #: index of the first of the subcubes in a list
     last: I64  #: index after the last
 
 
@@ -91,23 +97,24 @@ def fixed_offsets(base, free, x):
 def neighbour_dims(difference, free):
     """Return the dimensions in which a node has a neighbour in each subcube; ``difference`` are the offsets to the subcubes."""
     zero = difference - difference
-    beside = (difference & (difference - 1)) == zero
-    return simd.select(difference == zero, free, simd.select(beside, difference, zero))
+    is_adjacent = (difference & (difference - 1)) == zero
+    return simd.select(difference == zero, free, simd.select(is_adjacent, difference, zero))
 
 
 @block(always=True)
 def copy_dims(difference, free, active):
-    """Return the highest ``active`` dimension in which a subcube differs, or 0, and all whose copies' regions it overlaps.
+    """Return each subcube's highest ``active`` dimension in which it differs from the node, or 0, and a set of dimensions.
 
-    A subcube's fixed offset goes with the copy in its highest active dimension, h.  A free dimension above h may be part of the
-    offset, and the copy in that dimension then takes it.
+    The set holds the dimensions of all copies whose regions overlap the subcube.  Its fixed offset goes with the copy in its
+    highest active dimension, h.  A free dimension above h may be part of the offset, and the copy in that dimension then takes
+    it.
     """
     zero = difference - difference
     fixed = difference & simd.splat_like(difference, active)
     none = fixed == zero
     high = simd.select(none, zero, simd.top_bit(fixed))
-    below = simd.select(none, zero, high | (high - 1))
-    return high, high | (free & simd.splat_like(difference, active) & ~below)
+    not_above = simd.select(none, zero, high | (high - 1))
+    return high, high | (free & simd.splat_like(difference, active) & ~not_above)
 
 
 # ---------------------------------------------------------------- one node's copies
@@ -130,15 +137,15 @@ def record_covered(found, m, faults, time):
 
 
 @block(always=True)
-def _push_node(d, waiting, x, control, time, seen):
-    """Push a node that received onto the stack of ``waiting`` nodes, and return the new size."""
-    d.nodes[waiting], d.controls[waiting], d.times[waiting] = x, control, time
-    d.first[waiting], d.last[waiting] = seen.first, seen.last
+def _push_node(descent, waiting, x, control, time, view):
+    """Push a node that received from the node of ``view`` onto the stack of ``waiting`` nodes, and return the new size."""
+    descent.nodes[waiting], descent.controls[waiting], descent.times[waiting] = x, control, time
+    descent.first[waiting], descent.last[waiting] = view.first, view.last
     return waiting + _1
 
 
 @block(always=True)
-def _send_to_active(d, waiting, x, control, time, seen):
+def _send_to_active(descent, waiting, x, control, time, view):
     """Count x and its copies to active nodes, push those whose regions must be entered, and return the size of the stack.
 
     The i-th of a copies gets a region of m - i dimensions, in total 2^m - 2^(m - a) nodes.  Regions that need not be entered are
@@ -146,33 +153,34 @@ def _send_to_active(d, waiting, x, control, time, seen):
     would end earlier, but then the copy before it, or x if m = 2, has a region to enter.  There only an active receiver is as far
     as distance three from y, so no unsafe node is.
     """
-    found = d.found
-    active = control & ~seen.closed
+    found = descent.found
+    active = control & ~view.closed_dims
     m = popcount(control)
-    nodes = (_1 << m) - (_1 << (m - popcount(active))) - seen.singles
-    left = seen.met
+    # After the loop: the nonfaulty nodes in regions that are not entered.
+    nodes = (_1 << m) - (_1 << (m - popcount(active))) - view.covered_faults
+    left = view.entered_dims
     while left:
         bit = left & (ZERO - left)
         left ^= bit
-        sent = active & (ZERO - bit)
+        sent = active & (ZERO - bit)  # the dimensions of the copies up to this one: the highest first
         i = popcount(sent)
         nodes -= _1 << (m - i)
-        waiting = _push_node(d, waiting, x ^ bit, control & ~sent, time + i, seen)
-    if active & ~seen.met:
+        waiting = _push_node(descent, waiting, x ^ bit, control & ~sent, time + i, view)
+    if active & ~view.entered_dims:
         time += m
     found[ENTERED] += 1
     found[REACHED] += 1 + nodes
-    found[COPIES] += nodes + popcount(seen.met)
+    found[COPIES] += nodes + popcount(view.entered_dims)
     found[STEPS] = max(found[STEPS], time)
     return waiting
 
 
 @block(always=True)
-def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
+def _send_to_unsafe(descent, waiting, x, control, time, unsafe, view):
     """Send from x to its neighbours ``unsafe`` after the active ones, with the rest of CONTROL; return the size of the stack."""
-    found = d.found
-    time += popcount(control & ~seen.closed)
-    rest = seen.closed
+    found = descent.found
+    time += popcount(control & ~view.closed_dims)
+    rest = view.closed_dims  # CONTROL of the next copy: an unsafe neighbour takes over the faulty ones' regions too
     while unsafe:
         bit = highest_bit(unsafe)
         unsafe ^= bit
@@ -180,7 +188,7 @@ def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
         time += 1
         found[COPIES] += 1
         if rest:
-            waiting = _push_node(d, waiting, x ^ bit, rest, time, seen)
+            waiting = _push_node(descent, waiting, x ^ bit, rest, time, view)
         else:  # a region of one node
             found[ENTERED] += 1
             found[REACHED] += 1
@@ -188,47 +196,47 @@ def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
     return waiting
 
 
-def make_descend(hold: Any, look: Any, refused: Any) -> Any:
-    """Return the block ``descend(faults, x, whole, time, silent, d)``, a broadcast from x by BROADCAST1's rule.
+def make_descend(load_subcubes: Any, view_region: Any, find_refused: Any) -> Any:
+    """Return the block ``descend(faults, x, whole, time, silent, descent)``, a broadcast from x by BROADCAST1's rule.
 
-    Node x receives CONTROL ``whole``, all dimensions, at ``time``.  The results are added to ``d.found``.  ``faults`` is a closed
-    Faults.  No copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  The block returns False if more than MOST_REGIONS
+    Node x receives CONTROL ``whole``, all dimensions, at ``time``.  The results are added to ``descent.found``.  ``faults`` is a
+    closed Faults.  No copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  The block returns False if more than MOST_REGIONS
     regions must be entered.
 
     Parameters
     ----------
-    hold : block
-        ``hold(faults, d) -> held``: the data for ``look``; ``held.closed`` and ``held.large`` are the numbers of all subcubes and
-        of those with unsafe nodes.
-    look : block
-        ``look(held, d, x, control, first, last) -> RegionView``.
-    refused : block
-        ``refused(held, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent, perhaps with others.
+    load_subcubes : block
+        ``load_subcubes(faults, descent) -> subcubes``: the data for the other two; ``subcubes.subcube_count`` and
+        ``subcubes.large_count`` are the numbers of all subcubes and of the large ones.
+    view_region : block
+        ``view_region(subcubes, descent, x, control, first, last) -> RegionView``; subcubes first .. last - 1 of the sender's list
+        overlap its region.
+    find_refused : block
+        ``find_refused(subcubes, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent, perhaps with others.
     """
 
     @block
-    def descend(faults, x, whole, time, silent, d):
-        held = hold(faults, d)
-        if held.large == 0:
-            record_covered(d.found, popcount(whole), held.closed, time)
+    def descend(faults, x, whole, time, silent, descent):
+        subcubes = load_subcubes(faults, descent)
+        if subcubes.large_count == 0:
+            record_covered(descent.found, popcount(whole), subcubes.subcube_count, time)
             return True
-        waiting = _push_node(
-            d, np.int64(0), x, whole, time, RegionView(ZERO, ZERO, np.int64(0), np.int64(0), held.closed)
-        )
+        all_subcubes = RegionView(ZERO, ZERO, np.int64(0), np.int64(0), subcubes.subcube_count)
+        waiting = _push_node(descent, np.int64(0), x, whole, time, all_subcubes)
         while waiting > 0:
-            if d.found[ENTERED] >= MOST_REGIONS:
+            if descent.found[ENTERED] >= MOST_REGIONS:
                 return False
             waiting -= 1
-            x, control, time = d.nodes[waiting], d.controls[waiting], d.times[waiting]
-            seen = look(held, d, x, control, d.first[waiting], d.last[waiting])
-            waiting = _send_to_active(d, waiting, x, control, time, seen)
-            if seen.closed:
-                unsafe = seen.closed & ~refused(held, faults, x, seen.closed)
-                off = x ^ silent
-                if off & (off - ONE) == ZERO:
-                    unsafe &= ~off
-                waiting = _send_to_unsafe(d, waiting, x, control, time, unsafe, seen)
-        return d.found[ENTERED] <= MOST_REGIONS
+            x, control, time = descent.nodes[waiting], descent.controls[waiting], descent.times[waiting]
+            view = view_region(subcubes, descent, x, control, descent.first[waiting], descent.last[waiting])
+            waiting = _send_to_active(descent, waiting, x, control, time, view)
+            if view.closed_dims:
+                unsafe = view.closed_dims & ~find_refused(subcubes, faults, x, view.closed_dims)
+                to_silent = x ^ silent
+                if to_silent & (to_silent - ONE) == ZERO:  # x is a neighbour of the silent node
+                    unsafe &= ~to_silent
+                waiting = _send_to_unsafe(descent, waiting, x, control, time, unsafe, view)
+        return descent.found[ENTERED] <= MOST_REGIONS
 
     return descend
 
@@ -237,44 +245,48 @@ def make_descend(hold: Any, look: Any, refused: Any) -> Any:
 
 
 @block
-def _record_silence(faults, s, offset, n, d):
-    """Count the interval that the lost copy to s ^ offset silences, unless that copy is never sent."""
-    p = offset & (offset - ONE)
-    while p:
-        parent = p & (p - ONE)
-        if blocked(faults, parent ^ s, p ^ parent):
+def _record_silence(faults, s, offset, descent):
+    """Count the interval that the lost copy to s ^ offset silences, unless that copy is never sent.
+
+    The node at an offset receives from its parent, whose offset lacks the lowest set bit.  A copy is not sent if one to an
+    ancestor is lost.
+    """
+    ancestor = offset & (offset - ONE)
+    while ancestor:
+        parent = ancestor & (ancestor - ONE)
+        if blocked(faults, parent ^ s, ancestor ^ parent):
             return
-        p = parent
+        ancestor = parent
     low = lowest(offset)
-    d.levels[low] += 1
-    d.found[REACHED] -= np.int64(1) << low
-    d.found[LOST] += 1
+    descent.levels[low] += 1
+    descent.found[REACHED] -= np.int64(1) << low
+    descent.found[LOST] += 1
 
 
 @block
-def run_broadcast(faults, s, n, d):
-    """Run BROADCAST from s and write the results to ``d.found`` (R12, R13, R17).
+def run_broadcast(faults, s, n, descent):
+    """Run BROADCAST from s and write the results to ``descent.found`` (R12, R13, R17).
 
     The node at offset o = x ^ s receives over the lowest set bit i of o, in unit n - i, and passes the message to o + 1, ..., o +
     2^i - 1.  So a lost copy to o silences the interval [o, o + 2^i).  Two such intervals are nested or disjoint.
     """
-    found = d.found
+    found = descent.found
     found[:] = 0
-    d.levels[: n + 1] = 0
+    descent.levels[: n + 1] = 0
     found[REACHED] = np.int64(1) << n
     for i in range(faults.size[FAULTY_NODES]):
-        _record_silence(faults, s, faults.labels[i] ^ s, n, d)
+        _record_silence(faults, s, faults.labels[i] ^ s, descent)
     for i in range(faults.size[FAULTY_LINKS]):
         bit = ONE << faults.dims[i]
         offset = (faults.lower[i] ^ s) | bit
         carries = offset & (ZERO - offset) == bit  # the link carries a copy
         if carries and not is_faulty(faults, offset ^ s):
-            _record_silence(faults, s, offset, n, d)
+            _record_silence(faults, s, offset, descent)
     found[COPIES] = found[REACHED] - 1 + found[LOST]
     for i in range(n):
         silenced = np.int64(0)  # number of silenced offsets with lowest set bit i
         for j in range(i, n):
-            silenced += d.levels[j] * (((np.int64(1) << (j - i)) + 1) >> 1)
+            silenced += descent.levels[j] * (((np.int64(1) << (j - i)) + 1) >> 1)
         if silenced < np.int64(1) << (n - 1 - i):
             found[STEPS] = n - i
             return

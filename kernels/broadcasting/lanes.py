@@ -3,7 +3,8 @@
 Entry points: ``BROADCAST_LANES_16`` and ``_32``.  They sample labels 0 .. f of each trial's sequence with the study's key
 (random words for LABELS, and for n > 32 also for HIGH_LABELS).  The source comes after the faults.
 
-If no two faults are within distance 2, no node is unsafe and the whole cube is a region with isolated faults.  BROADCAST1 and
+A nonfaulty node is unsafe if it has two or more faulty or unsafe neighbours.  If no two faults are within distance 2, no node is
+unsafe.  BROADCAST1 and
 BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.record_covered``; n > 1).  The *offset* e of a fault is its
 label xor the source's, and low is its lowest set bit.  BROADCAST does not reach the offsets [e, e + low), which are *silenced*.
 These intervals are nested or disjoint, so the outermost are added.  Fault i is inside the interval of fault k iff
@@ -39,9 +40,10 @@ _STEPS_BINS = BROADCAST.counter("broadcast_steps_bins")
 
 @block
 def _record_silenced(tally, count, n, moments):
-    """Record ``count`` BROADCASTs of n units, in which all nodes but g silenced ones receive.
+    """Record ``count`` BROADCASTs that end in unit n, in which all nodes but g silenced ones receive.
 
-    ``moments`` holds the sums of g and of g^2.  The squares (2^n - g)^2 add up to count 2^(2n) - 2^(n+1) sum(g) + sum(g^2).
+    ``moments`` holds the sums of g and of g^2 over them.  The squares (2^n - g)^2 add up to count 2^(2n) - 2^(n+1) sum(g) +
+    sum(g^2).
     """
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
@@ -83,14 +85,15 @@ class BroadcastWorkspace(NamedTuple):
     trial: BroadcastScratch  #: for trials that are run one at a time
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of the faults, then of the source
-    #: f rows of one vector, and an unused one.  Row i: -low of fault i's offset; before trials are run one at a time, row 0
-    #: becomes their silenced offsets
-    lows: Cells
-    moments: Words  #: three vectors: sums over the trials that lanes decide of silenced offsets and their squares
+    #: f rows of one vector, of the latest vector of trials.  Row i: -low of fault i's offset, which masks the bits that offsets
+    #: in its interval share with it
+    interval_masks: Cells
+    silenced: Cells  #: (1 vector): numbers of silenced offsets, for trials that are run one at a time
+    moments: Words  #: (3 vectors): sums over the trials that lanes decide of silenced offsets and their squares
     counted: Ints  #: (2): trials that lanes decide (_DECIDED), and those with a complete BROADCAST (_COMPLETED)
     first: Ints  #: (1): the smallest trial that lanes decide
-    nonfaulty: Ints  #: (2): number of nonfaulty nodes in base 2^32
-    nonfaulty_squared: Ints  #: (4): its square in base 2^32
+    nonfaulty: Ints  #: (2): number of nonfaulty nodes, as digits in base 2^32; ``_record_counts`` sets it
+    nonfaulty_squared: Ints  #: (4): its square, as digits in base 2^32; ``_record_counts`` sets it
 
 
 #: Indices of ``counted``.
@@ -116,19 +119,19 @@ def _is_in_interval(work, at, x, first, last, inside, lanes):
     """
     for k in range(first, last):
         difference = x ^ simd.load(work.samples.labels, at + k * lanes)
-        within = difference & simd.load(work.lows, k * lanes)
-        inside = inside | (within == (x - x))
+        differs = difference & simd.load(work.interval_masks, k * lanes)
+        inside = inside | (differs == (x - x))
     return inside
 
 
 @block(always=True)
 def _count_silenced(work, at, lanes):
-    """Return the ``SilencedOffsets`` of the vector of trials whose rows begin at ``at``.
+    """Return the ``SilencedOffsets`` of the vector of trials whose rows begin at ``at``, and fill ``work.interval_masks``.
 
     A fault with offset e silences low(e) offsets, unless it is in the interval of another.  For n > 32 the number is unknown if a
     low bit is 2^25 or higher, so that sums fit into a lane, or if the low halves show a fault in an interval.
     """
-    n, labels, lows = work.samples.n, work.samples.labels, work.lows
+    n, labels, masks = work.samples.n, work.samples.labels, work.interval_masks
     f = work.samples.count - 1
     source = simd.load(labels, at + f * lanes)
     zero = source - source
@@ -140,7 +143,7 @@ def _count_silenced(work, at, lanes):
         repeated = repeated | (e == zero)
         low = e & (zero - e)
         low_bits = low_bits | low
-        simd.store(lows, i * lanes, zero - low)
+        simd.store(masks, i * lanes, zero - low)
     unknown = nowhere
     if n > 32:
         unknown = simd.splat_like(zero, ONE << np.uint64(25)) <= low_bits
@@ -149,7 +152,7 @@ def _count_silenced(work, at, lanes):
         x = simd.load(labels, at + i * lanes)
         inside = _is_in_interval(work, at, x, 0, i, nowhere, lanes)
         inside = _is_in_interval(work, at, x, i + 1, f, inside, lanes)
-        silenced = silenced - simd.select(inside, zero, simd.load(lows, i * lanes))
+        silenced = silenced - simd.select(inside, zero, simd.load(masks, i * lanes))  # minus -low
         if n > 32:
             unknown = unknown | inside
     if n <= 32:  # half of the offsets, perhaps all odd ones, are silenced
@@ -171,39 +174,43 @@ def _record_easy(work, silenced, easy, trials, lanes):
 
 @block
 def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
-    """Run the trials ``slow`` one at a time; for those also in ``known`` ``work.lows`` has the number of silenced offsets."""
+    """Run the trials ``slow`` one at a time; for those also in ``known`` ``work.silenced`` has the number of silenced offsets.
+
+    Trials with ``repeated`` labels sample further labels first.  For n > 32 lanes lack the high bits, so trials are sampled
+    again.
+    """
     trial, labels, f = work.trial, work.samples.labels, work.samples.count - 1
     while slow:
         i = bits.lowest(slow)
-        here = slow & (ZERO - slow)
-        slow ^= here
+        lane_bit = slow & (ZERO - slow)
+        slow ^= lane_bit
         t, at = sieve.trial_in_lane(trials, i), trials.at + i
         if trial.n > 32:
             run_trial(trials.key, t, work.params, trial, tally)
             continue
-        if repeated & here:
+        if repeated & lane_bit:
             sieve.redraw_lane(work.samples, trials, i, lanes)
         for j in range(f):
             trial.faults.labels[j] = labels[at + j * lanes]
         index_faults(trial.faults)
-        lost = np.int64(work.lows[i]) if known & here else np.int64(-1)
-        finish_trial(trial, np.uint64(labels[at + f * lanes]), t, lost, tally)
+        silenced = np.int64(work.silenced[i]) if known & lane_bit else np.int64(-1)
+        finish_trial(trial, np.uint64(labels[at + f * lanes]), t, silenced, tally)
 
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
     """Record the trials that lanes decide, and run the others; return False, because none is queued."""
     samples = work.samples
-    near = smallest_distance(samples.labels, trials.at, lanes, samples.count - 1)
+    nearest = smallest_distance(samples.labels, trials.at, lanes, samples.count - 1)
     silenced = _count_silenced(work, trials.at, lanes)
     wanted = sieve.wanted_lanes(trials, lanes)
-    repeated = (silenced.repeated | simd.bits(near == 0)) & wanted
-    slow = ((silenced.unknown | simd.bits(near <= 2)) & wanted) | repeated
+    repeated = (silenced.repeated | simd.bits(nearest == 0)) & wanted
+    slow = ((silenced.unknown | simd.bits(nearest <= 2)) & wanted) | repeated
     easy = wanted & ~slow
     if easy:
         _record_easy(work, silenced, easy, trials, lanes)
     if slow:
-        simd.store(work.lows, 0, silenced.count)
+        simd.store(work.silenced, 0, silenced.count)
         _run_slow_trials(work, trials, slow, repeated, ~(silenced.unknown | repeated), lanes, tally)
     return False
 
@@ -213,7 +220,10 @@ _sift_trials = sieve.make_sieve(_inspect_vector, small=True)
 
 @block
 def _record_counts(work, tally):
-    """Record all trials that lanes have decided: BROADCAST's, and complete ones of BROADCAST1 and BROADCAST2."""
+    """Record all trials that lanes have decided: BROADCAST's, and complete ones of BROADCAST1 and BROADCAST2.
+
+    Call it once: it adds to ``work.nonfaulty`` and its square, which begin with 0.
+    """
     n, decided = work.samples.n, work.counted[_DECIDED]
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.samples.count - 1)
     sums.add_wide(work.nonfaulty, 0, nonfaulty)
@@ -237,7 +247,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             set_up(params),
             params,
             sieve.make_samples(n, f + 1, lanes, word),
-            np.zeros((f + 1) * lanes, word),
+            np.zeros(f * lanes, word),
+            np.zeros(lanes, word),
             np.zeros(24, np.uint64),
             np.zeros(2, np.int64),
             np.full(1, stop, np.int64),

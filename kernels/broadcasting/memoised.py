@@ -1,8 +1,9 @@
 """Broadcasting trials in cubes so small (n <= 8) that fault sets repeat: count each set, and broadcast once per set.
 
-The result of a broadcast depends only on the faults' offsets from the source, because translations of all labels are symmetries.
-There are C(2^n - 1, f) sets of offsets, and this kernel is used if they are few.  Trials are only sampled, 64 at a time in byte
-lanes.  Their offsets are sorted, and a counter per set is incremented.  The number of a set comes from its sorted offsets:
+The result of a broadcast depends only on the faults' *offsets* (label xor the source's), because translations of all labels are
+symmetries.  There are C(2^n - 1, f) sets of offsets, and this kernel is used if they are few.  Trials are only sampled, 64 at a
+time in byte lanes.  Their offsets are sorted, and a counter per set is incremented.  The number of a set comes from its sorted
+offsets:
 
     row 0     smallest offset of trials t, t + 1, ..., t + 63       number of offsets o_0 < ... < o_{f-1}:
     row 1     second smallest                                       sum over i of C(2^n - 1 - o_i, f - i)
@@ -38,13 +39,13 @@ class CountingScratch(NamedTuple):
     """Scratch memory of a kernel's call."""
 
     trial: BroadcastScratch  #: for the broadcasts of each set
-    labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, first the faults, then the source
-    sorted: Bytes  #: f rows: offsets in ascending order
+    labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, first the faults, then the source; the last row is spare
+    sorted_offsets: Bytes  #: f rows: offsets in ascending order
     ways: Ints  #: f rows of 2^n: contribution of offset o at position i to the number of a set
-    times: Ints  #: number of trials with each set
-    first: Ints  #: first trial with each set
-    one: Ints  #: a tally of one trial
-    chosen: Ints  #: a set of offsets, each decreased by one
+    trial_counts: Ints  #: number of trials with each set
+    first_trials: Ints  #: first trial with each set; valid where ``trial_counts`` is not 0
+    one_tally: Ints  #: a tally of one trial
+    next_set: Ints  #: state of ``next_sparing_set``: a set of offsets, each decreased by one
 
 
 @scratch
@@ -53,10 +54,11 @@ def counting_scratch_for(params):
     n, f = np.int64(params[N]), np.int64(params[F])
     nodes = np.int64(1) << n
     ways = np.zeros((f, nodes), np.int64)
-    for i in range(f - 1, -1, -1):  # C(m, j) = C(m - 1, j) + C(m - 1, j - 1), with m = nodes - 1 - o and j = f - i
+    # ways[i, o] = C(m, j) = C(m - 1, j) + C(m - 1, j - 1), with m = nodes - 1 - o and j = f - i
+    for i in range(f - 1, -1, -1):
         for o in range(nodes - 2, -1, -1):
             ways[i, o] = ways[i, o + 1] + (ways[i + 1, o + 1] if i < f - 1 else 1)
-    sets = ways[0, 0]
+    sets = ways[0, 0]  # C(2^n - 1, f)
     return CountingScratch(
         set_up(params),
         np.zeros((f + 2) * _LANES, np.uint8),
@@ -71,20 +73,20 @@ def counting_scratch_for(params):
 
 @block(always=True)
 def _sort_offsets(counts, f):
-    """Sort the offsets of 64 trials; return the trials with a repeated label, as bits."""
+    """Sort the offsets of 64 trials by insertion, all lanes at once; return the trials with a repeated label, as bits."""
     source = simd.load(counts.labels, f * _LANES)
     zero = source ^ source
     for i in range(f):
         x = simd.load(counts.labels, i * _LANES) ^ source
         for j in range(i):
-            y = simd.load(counts.sorted, j * _LANES)
-            simd.store(counts.sorted, j * _LANES, simd.minimum(x, y))
+            y = simd.load(counts.sorted_offsets, j * _LANES)
+            simd.store(counts.sorted_offsets, j * _LANES, simd.minimum(x, y))
             x = simd.maximum(x, y)
-        simd.store(counts.sorted, i * _LANES, x)
+        simd.store(counts.sorted_offsets, i * _LANES, x)
     previous = zero  # the source's own offset
     repeated = simd.no_lane(zero)
     for i in range(f):
-        x = simd.load(counts.sorted, i * _LANES)
+        x = simd.load(counts.sorted_offsets, i * _LANES)
         repeated = repeated | (x == previous)
         previous = x
     return simd.bits(repeated)
@@ -93,16 +95,16 @@ def _sort_offsets(counts, f):
 @block
 def _redraw_offsets(key, t, n, f, lane, counts):
     """Sample further labels for a trial with repeated labels, and sort its offsets."""
-    labels, row = counts.labels, counts.sorted
+    labels, offsets = counts.labels, counts.sorted_offsets
     redraw_repeats(key, t, n, f + 1, labels, lane, _LANES)
     source = labels[f * _LANES + lane]
     for i in range(f):
         x = labels[i * _LANES + lane] ^ source
         j = i
-        while j > 0 and row[(j - 1) * _LANES + lane] > x:
-            row[j * _LANES + lane] = row[(j - 1) * _LANES + lane]
+        while j > 0 and offsets[(j - 1) * _LANES + lane] > x:
+            offsets[j * _LANES + lane] = offsets[(j - 1) * _LANES + lane]
             j -= 1
-        row[j * _LANES + lane] = x
+        offsets[j * _LANES + lane] = x
 
 
 @block
@@ -116,29 +118,30 @@ def _count_sets(key, start, live, n, f, counts):
             _redraw_offsets(key, start + lane, n, f, lane, counts)
         number = np.int64(0)
         for i in range(f):
-            number += counts.ways[(i << n) + np.int64(counts.sorted[i * _LANES + lane])]
-        if counts.times[number] == 0:
-            counts.first[number] = start + lane
-        counts.times[number] += 1
+            number += counts.ways[(i << n) + np.int64(counts.sorted_offsets[i * _LANES + lane])]
+        if counts.trial_counts[number] == 0:
+            counts.first_trials[number] = start + lane
+        counts.trial_counts[number] += 1
 
 
 @block
 def _broadcast_distinct_sets(n, counts, tally):
     """Broadcast from node 0 under each set that occurred, and record the result as often as the set occurred.
 
-    A counter of one trial is below 2^17 for n <= 8, so its product with the number of trials fits.
+    ``next_sparing_set`` gives the sets in lexicographic order, in which their numbers fall, so every set has its turn.  A counter
+    of one trial is below 2^17 for n <= 8, so its product with the number of trials fits.
     """
-    faults, one = counts.trial.faults, counts.one
-    for number in range(counts.times.size - 1, -1, -1):
-        times = counts.times[number]
-        next_sparing_set(n, counts.chosen, faults)
-        if times:
-            for slot in range(one.size):
-                one[slot] = _EMPTY_TALLY[slot]
-            finish_trial(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
-            for slot in range(_MOST):
-                tally[slot] += times * one[slot]
-            steps, trial = read_maximum(one, _MOST)
+    faults, one_tally = counts.trial.faults, counts.one_tally
+    for number in range(counts.trial_counts.size - 1, -1, -1):
+        trial_count = counts.trial_counts[number]
+        next_sparing_set(n, counts.next_set, faults)
+        if trial_count:
+            for slot in range(one_tally.size):
+                one_tally[slot] = _EMPTY_TALLY[slot]
+            finish_trial(counts.trial, ZERO, counts.first_trials[number], np.int64(-1), one_tally)
+            for slot in range(_MOST):  # all counters; the maximum comes after them
+                tally[slot] += trial_count * one_tally[slot]
+            steps, trial = read_maximum(one_tally, _MOST)
             if steps >= 0:
                 offer(tally, _MOST, steps, trial)
 

@@ -26,25 +26,26 @@ class FaultRegisters(NamedTuple):
     base: Vector  #: a node of each subcube
     free: Vector  #: its free dimensions
     labels: Vector  #: the faulty nodes
-    cubes: U64  #: lanes with a subcube
-    singles: U64  #: lanes with a subcube of one node
-    named: U64  #: lanes with a faulty node
-    closed: I64  #: number of subcubes
-    large: I64  #: number of subcubes of one dimension or more
+    has_subcube: U64  #: lanes with a subcube, as bits
+    has_single: U64  #: lanes with a subcube of one node
+    has_label: U64  #: lanes with a faulty node
+    subcube_count: I64  #: number of subcubes
+    large_count: I64  #: number of subcubes of one dimension or more
 
 
 @block(always=True)
-def _make_registers(base, free, labels, cubes, named):
-    single = simd.bits(free == (free - free)) & cubes
-    return FaultRegisters(base, free, labels, cubes, single, named, popcount(cubes), popcount(cubes ^ single))
+def _make_registers(base, free, labels, has_subcube, has_label):
+    has_single = simd.bits(free == (free - free)) & has_subcube
+    count, large_count = popcount(has_subcube), popcount(has_subcube ^ has_single)
+    return FaultRegisters(base, free, labels, has_subcube, has_single, has_label, count, large_count)
 
 
 @block(always=True)
-def _load_registers_64(faults, d):
+def _load_registers_64(faults, descent):
     """Return the registers of at most eight subcubes and faulty nodes, in lanes of 64 bits."""
     base, free, labels = simd.load(faults.base, 0), simd.load(faults.free, 0), simd.load(faults.labels, 0)
-    cubes, named = first_lanes(faults.size[SUBCUBES]), first_lanes(faults.size[FAULTY_NODES])
-    return _make_registers(base, free, labels, cubes, named)
+    has_subcube, has_label = first_lanes(faults.size[SUBCUBES]), first_lanes(faults.size[FAULTY_NODES])
+    return _make_registers(base, free, labels, has_subcube, has_label)
 
 
 @block(always=True)
@@ -63,15 +64,16 @@ def _first_word_lanes(vector, count):
 
 
 @block(always=True)
-def _load_registers_32(faults, d):
+def _load_registers_32(faults, descent):
     """Return the registers of at most sixteen subcubes and faulty nodes with labels below 2^32, in lanes of 32 bits."""
     base = _load_low_halves(faults.base)
-    cubes, named = _first_word_lanes(base, faults.size[SUBCUBES]), _first_word_lanes(base, faults.size[FAULTY_NODES])
-    return _make_registers(base, _load_low_halves(faults.free), _load_low_halves(faults.labels), cubes, named)
+    has_subcube = _first_word_lanes(base, faults.size[SUBCUBES])
+    has_label = _first_word_lanes(base, faults.size[FAULTY_NODES])
+    return _make_registers(base, _load_low_halves(faults.free), _load_low_halves(faults.labels), has_subcube, has_label)
 
 
-def _make_register_descend(hold: Any, width: int) -> Any:
-    """Return the block of ``make_descend`` for fault sets that ``hold`` loads into registers with lanes of ``width`` bits."""
+def _make_register_descend(load_registers: Any, width: int) -> Any:
+    """Return the block of ``make_descend`` for fault sets that ``load_registers`` loads, in lanes of ``width`` bits."""
 
     @block(always=True)
     def union_bits(x):
@@ -80,26 +82,30 @@ def _make_register_descend(hold: Any, width: int) -> Any:
         return (bits | bits >> HALF_WORD_BITS) & LOW32 if width == 32 else bits
 
     @block(always=True)
-    def view_region(held, d, x, control, first, last):
-        difference = fixed_offsets(held.base, held.free, x)
+    def view_region(registers, descent, x, control, first, last):
+        difference = fixed_offsets(registers.base, registers.free, x)
         zero = difference - difference
-        meets = simd.bits((difference & simd.splat_like(difference, ~control)) == zero) & held.cubes
-        beside = simd.select(simd.mask(difference, meets), neighbour_dims(difference, held.free), zero)
-        closed = union_bits(beside) & control
-        active = control & ~closed
-        high, into = copy_dims(difference, held.free, active)
-        met = union_bits(simd.select(simd.mask(difference, meets & ~held.singles), into, zero))
-        elsewhere = (high & simd.splat_like(difference, active & ~met)) != zero
-        return RegionView(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NO_LIST, _NO_LIST)
+        overlapping = simd.bits((difference & simd.splat_like(difference, ~control)) == zero) & registers.has_subcube
+        neighbours = simd.select(simd.mask(difference, overlapping), neighbour_dims(difference, registers.free), zero)
+        closed_dims = union_bits(neighbours) & control
+        active = control & ~closed_dims
+        high, dims = copy_dims(difference, registers.free, active)
+        large = overlapping & ~registers.has_single
+        entered_dims = union_bits(simd.select(simd.mask(difference, large), dims, zero))
+        copied = simd.bits((high & simd.splat_like(difference, active & ~entered_dims)) != zero)
+        covered_faults = popcount(copied & overlapping & registers.has_single)
+        return RegionView(closed_dims, entered_dims, covered_faults, _NO_LIST, _NO_LIST)
 
     @block(always=True)
-    def refused_dims(held, faults, x, bits):
+    def find_refused(registers, faults, x, bits):
         """Return all dimensions in which node x has a faulty neighbour, in ``bits`` or not; no link is faulty."""
-        difference = held.labels ^ simd.splat_like(held.labels, x)
+        difference = registers.labels ^ simd.splat_like(registers.labels, x)
         zero = difference - difference
-        return union_bits(simd.select(simd.mask(difference, held.named), neighbour_dims(difference, zero), zero))
+        return union_bits(
+            simd.select(simd.mask(difference, registers.has_label), neighbour_dims(difference, zero), zero)
+        )
 
-    return make_descend(hold, view_region, refused_dims)
+    return make_descend(load_registers, view_region, find_refused)
 
 
 #: For at most 16 faulty nodes and no faulty link in Q_n, n <= 32.

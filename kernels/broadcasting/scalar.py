@@ -1,6 +1,8 @@
 """Broadcasting trials one at a time, for any n, faulty nodes and links; lane kernels run their hard trials by this code.
 
 A trial runs BROADCAST from one source on one fault set and, unless all nodes of Q_n are unsafe, BROADCAST1(1) and BROADCAST2(1).
+A nonfaulty node is *unsafe* if it has two or more faulty or unsafe neighbours, or a faulty link, and else *active*.  ``descent``
+computes the broadcasts, whose results are the number of nodes reached and the last time unit (step) in which a node receives.
 ``BROADCAST_SETS`` counts every fault set of a small cube.
 """
 
@@ -25,7 +27,7 @@ _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.maximum("broadcast2_steps"
 
 
 class BroadcastScratch(NamedTuple):
-    """Scratch memory of trials at one point."""
+    """Scratch memory of trials at one point, for one trial at a time."""
 
     n: I64
     faults: Faults
@@ -42,16 +44,16 @@ def set_up(params):
 def make_recorder(name: str) -> Any:
     """Return the block ``record_broadcast(tally, reached, nonfaulty, steps)``, which tallies one broadcast of ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
-    reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
+    reached_sums, steps_sums = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
     bins = BROADCAST.counter(f"{name}_steps_bins")
 
     @block
     def record_broadcast(tally, reached, nonfaulty, steps):
         tally[trials] += 1
         tally[complete] += reached == nonfaulty
-        add_quantity(tally, steps_, steps)
+        add_quantity(tally, steps_sums, steps)
         tally[bins + steps] += 1
-        add_quantity(tally, reached_, reached)
+        add_quantity(tally, reached_sums, reached)
 
     return record_broadcast
 
@@ -67,12 +69,12 @@ def finish_trial(trial, s, t, silenced, tally):
     ``silenced`` is the number of offsets that BROADCAST's lost copies silence, if it is known and an offset received in unit n
     remains; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
     """
-    n, faults, d = trial.n, trial.faults, trial.descent
+    n, faults, descent = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
-    found = d.found
+    found = descent.found  # results of the latest broadcast: each run overwrites them
     nonfaulty = (np.int64(1) << n) - faults.size[FAULTY_NODES]
     if silenced < 0:
-        run_broadcast(faults, s, n, d)
+        run_broadcast(faults, s, n, descent)
     else:
         found[REACHED] = (np.int64(1) << n) - silenced
         found[STEPS] = n
@@ -83,11 +85,11 @@ def finish_trial(trial, s, t, silenced, tally):
     tally[_SOME_ACTIVE] += 1
     unsafe = is_closed(faults, s)
     tally[_UNSAFE_SOURCE] += unsafe
-    fits = run_broadcast1_2(faults, s, whole, False, d)
+    within_limit = run_broadcast1_2(faults, s, whole, False, descent)
     reached, steps = found[REACHED], found[STEPS]
     if unsafe:
-        fits = fits and run_broadcast1_2(faults, s, whole, True, d)
-    if not fits:
+        within_limit = within_limit and run_broadcast1_2(faults, s, whole, True, descent)
+    if not within_limit:
         tally[_LIMIT] += 1
         return
     if unsafe:
@@ -99,10 +101,10 @@ def finish_trial(trial, s, t, silenced, tally):
 
 
 @block
-def run_trial(key, t, params, scratch, tally):
+def run_trial(key, t, params, work, tally):
     """Sample and tally a trial."""
-    draw(key, t, scratch.n, scratch.faults)
-    finish_trial(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
+    draw(key, t, work.n, work.faults)
+    finish_trial(work, work.faults.ends[0], t, np.int64(-1), tally)
 
 
 #: Kernel at (n, f, links) = params; see ``layout.BROADCAST``.
@@ -110,10 +112,10 @@ BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 
 
 @block
-def run_set(key, t, params, scratch, tally):
+def run_set(key, t, params, work, tally):
     """Run and tally the broadcasts from node 0 under the fault set that follows n, f and K in ``params``."""
-    next_sparing_set(scratch.n, params[FIRST_ELEMENT:], scratch.faults)
-    finish_trial(scratch, ZERO, t, np.int64(-1), tally)
+    next_sparing_set(work.n, params[FIRST_ELEMENT:], work.faults)
+    finish_trial(work, ZERO, t, np.int64(-1), tally)
 
 
 #: Kernel of all C(2^n - 1, f) fault sets without node 0, which represent all sets up to translation; its parameters are (n, f, 0,

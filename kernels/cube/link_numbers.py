@@ -46,7 +46,7 @@ def number_links(table, n):
     """Return the number of the link that each node v and slot d propose when links are sampled, and the number of links.
 
     In matched networks it is the link named (v without bit d, d), elsewhere the link of v in slot d.  The number is -1 if there
-    is no link, and in an extra column after the slots.
+    is no link.  An extra column after the slots holds -1 as well, as the slot of positions that propose no link.
     """
     nodes, slots = table.shape
     numbers = np.full((nodes, slots + 1), -1, np.int32)

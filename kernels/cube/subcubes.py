@@ -80,8 +80,8 @@ def _absorb_near(x, free, bases, frees, settled, count):
 
     Returns the new free mask, number of settled subcubes and number of subcubes.  Subcubes that are not merged keep their order.
     """
-    out = np.int64(0)
-    left = settled
+    kept = np.int64(0)  # the subcubes that are not near are moved to the front
+    settled_kept = settled
     vector = simd.splat_like(simd.load(bases, 0), x)
     lanes = simd.lanes_of(vector)
     for at in range(0, count, lanes):
@@ -90,16 +90,16 @@ def _absorb_near(x, free, bases, frees, settled, count):
         mask = simd.load(frees, at)
         valid = min(count - at, lanes)
         if at < settled:
-            left -= popcount(near & first_lanes(settled - at, lanes))
+            settled_kept -= popcount(near & first_lanes(settled - at, lanes))
         rest = near
         while rest:
             i = at + lowest(rest)
             free |= frees[i] | (bases[i] ^ x)
             rest &= rest - ONE
-        simd.store_compressed(bases, out, ~near, base)
-        simd.store_compressed(frees, out, ~near, mask)
-        out += valid - popcount(near)
-    return free, left, out
+        simd.store_compressed(bases, kept, ~near, base)
+        simd.store_compressed(frees, kept, ~near, mask)
+        kept += valid - popcount(near)
+    return free, settled_kept, kept
 
 
 @block
@@ -178,26 +178,26 @@ def close_subcubes(rows, stride, masks, f):
     """
     zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
-    step = stride * lanes
+    row_length = stride * lanes
     two = simd.splat_like(zero, np.uint64(2))
     for i in range(f):
         simd.store(masks, lanes * i, zero)
-    while True:
+    while True:  # until no lane's masks grow
         changed = zero
         for i in range(1, f):
-            x = simd.load(rows, step * i)
-            m = simd.load(masks, lanes * i)
-            grown = m
+            x = simd.load(rows, row_length * i)
+            mask = simd.load(masks, lanes * i)
+            grown = mask
             for j in range(i):
-                difference = x ^ simd.load(rows, step * j)
+                difference = x ^ simd.load(rows, row_length * j)
                 other = simd.load(masks, lanes * j)
-                union = m | other
-                near = simd.popcount(difference & ~union) <= two
-                whole = simd.select(near, union | difference, zero)
-                changed = changed | (whole & ~other)
-                grown = grown | whole
-                simd.store(masks, lanes * j, other | whole)
-            changed = changed | (grown ^ m)
+                union = mask | other
+                is_near = simd.popcount(difference & ~union) <= two
+                enclosing = simd.select(is_near, union | difference, zero)
+                changed = changed | (enclosing & ~other)
+                grown = grown | enclosing
+                simd.store(masks, lanes * j, other | enclosing)
+            changed = changed | (grown ^ mask)
             simd.store(masks, lanes * i, grown)
         if simd.bits(changed != zero) == ZERO:
             return
@@ -208,31 +208,33 @@ def measure_subcubes(rows, stride, masks, f):
     """Return the sizes of the closed subcubes, lane by lane.
 
     These are vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the largest
-    subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more dimensions.  A subcube
-    is counted at the first of its faults.
+    subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more dimensions.
+
+    Call it after ``close_subcubes`` with the same arguments.  Several faults may have one subcube, which is counted at the first
+    of them: the fault that is in no subcube of an earlier fault.
     """
     zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
-    step = stride * lanes
+    row_length = stride * lanes
     two = simd.splat_like(zero, np.uint64(2))
-    nodes = zero - simd.splat_like(zero, np.uint64(f))
+    unsafe = zero - simd.splat_like(zero, np.uint64(f))  # the nodes of all subcubes but the faults
     largest = zero
-    free = zero
-    label = zero
-    several = simd.no_lane(zero)
+    largest_mask = zero
+    largest_label = zero
+    has_second = simd.no_lane(zero)
     for i in range(f):
-        x = simd.load(rows, step * i)
-        m = simd.load(masks, lanes * i)
-        first = simd.every_lane(zero)
+        x = simd.load(rows, row_length * i)
+        mask = simd.load(masks, lanes * i)
+        is_first = simd.every_lane(zero)
         for j in range(i):
-            difference = (x ^ simd.load(rows, step * j)) & ~simd.load(masks, lanes * j)
-            first = first & (difference != zero)
-        d = simd.popcount(m)
-        nodes = nodes + simd.select(first, simd.one_hot(d), zero)
-        more = first & ~(d <= largest)
-        second = first & ~(simd.minimum(d, largest) <= two)
-        several = several | second
-        largest = simd.select(more, d, largest)
-        free = simd.select(more, m, free)
-        label = simd.select(more, x, label)
-    return nodes, largest, free, label, several
+            difference = (x ^ simd.load(rows, row_length * j)) & ~simd.load(masks, lanes * j)
+            is_first = is_first & (difference != zero)
+        dims = simd.popcount(mask)
+        unsafe = unsafe + simd.select(is_first, simd.one_hot(dims), zero)
+        is_larger = is_first & ~(dims <= largest)
+        are_two_large = is_first & ~(simd.minimum(dims, largest) <= two)
+        has_second = has_second | are_two_large
+        largest = simd.select(is_larger, dims, largest)
+        largest_mask = simd.select(is_larger, mask, largest_mask)
+        largest_label = simd.select(is_larger, x, largest_label)
+    return unsafe, largest, largest_mask, largest_label, has_second

@@ -72,11 +72,11 @@ TABLE = table_kernel(named_step, "named")
 
 def wrap_user_step(step: Any) -> Any:
     """Return a user's step, compiled or not, as a block with an unused parameter ``index``."""
-    own = step if hasattr(step, "py_func") else block(step)
+    compiled_step = step if hasattr(step, "py_func") else block(step)
 
     @block
     def call_user_step(index, v, d, n):
-        return np.int64(own(np.int64(v), np.int64(d), np.int64(n)))
+        return np.int64(compiled_step(np.int64(v), np.int64(d), np.int64(n)))
 
     return call_user_step
 
@@ -193,32 +193,32 @@ def count_shared_neighbours(table):
     of_degree = np.zeros(slots + 1, np.int64)
     out = np.zeros(2 * slots + 1, np.int64)
     common = np.zeros(nodes, np.int64)
-    met = np.empty(slots * slots + 1, np.int64)
+    at_distance2 = np.empty(slots * slots + 1, np.int64)
     for v in range(nodes):
-        own = degree[v]
+        degree_v = degree[v]
         for k in range(slots + 1):
-            out[own + k] += of_degree[k]
-        of_degree[own] += 1
+            out[degree_v + k] += of_degree[k]
+        of_degree[degree_v] += 1
         count = np.int64(0)
         for d in range(slots):
             w = table[v, d]
             if w == v:
                 continue
             if w < v:
-                out[own + degree[w]] -= 1
+                out[degree_v + degree[w]] -= 1
                 common[w] = -slots - 1  # adjacent, whatever the number of shared neighbours
             for e in range(slots):
                 u = table[w, e]
                 if u < v and u != w:
                     if common[u] >= 0:
-                        met[count] = u
+                        at_distance2[count] = u
                         count += common[u] == 0
                     common[u] += 1
         for i in range(count):
-            u = met[i]
+            u = at_distance2[i]
             if common[u] > 0:
-                out[own + degree[u]] -= 1
-                out[own + degree[u] - common[u]] += 1
+                out[degree_v + degree[u]] -= 1
+                out[degree_v + degree[u] - common[u]] += 1
             common[u] = 0
         for d in range(slots):
             common[table[v, d]] = 0

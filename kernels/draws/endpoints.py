@@ -1,8 +1,11 @@
 """Sample sources and destinations of multicasts: distinct nonfaulty nodes, from random words with a purpose of their own.
 
-A trial's candidates are the low n bits of the fields of the words of its own block, low field first, w = 8, 16 or 32 bits wide as
-for fault sets (``docs/random.md``).  If more than half of the nonfaulty nodes are to be chosen, the nodes to leave out are
-sampled, so that few candidates are rejected.
+The two ends of a single message are sampled in ``pairs`` and ``faults``.
+
+A trial has a sequence of candidates: the low n bits of fields of w = 8, 16 or 32 bits (``nodes.field_width``) of the words of its
+own block for MULTICASTS, lowest field first (``docs/random.md``).  A candidate in the set ``taken`` is rejected.  The caller adds
+the faulty nodes to that set before a trial and removes them after it.  If more than half of the nodes that are not taken are to
+be chosen, the others are sampled, so that few candidates are rejected.
 """
 
 from __future__ import annotations
@@ -19,17 +22,19 @@ from ..machine.jit import block, scratch
 from . import philox
 from .nodes import field_width
 
-_63 = np.uint64(63)
+#: Bits of a random word, and of the two words that are sampled together, less one: a place in them is taken modulo their number.
+_IN_WORD, _IN_PAIR = np.uint64(63), np.uint64(127)
 
-#: Indices of ``Candidates.state``: key, trial, number of the next field, and the two words of random bits that are sampled last.
+#: Indices of ``Candidates.state``: key, trial, number of the next field, and the two random words that hold that field, unless it
+#: is the first one in two words.
 _KEY, _TRIAL, _FIELD, _EVEN_WORD, _ODD_WORD = range(5)
 
 
 class Candidates(NamedTuple):
-    """The sequence of a trial's candidates, and the set of nodes that are taken."""
+    """The sequence of a trial's candidates, and the set of nodes that are taken; made by ``candidates_for``."""
 
-    taken: Words  #: bitmask of the nodes; clear between trials
-    state: Words  #: _KEY .. _ODD_WORD
+    taken: Words  #: bitmask of the nodes that must not be chosen; empty between trials
+    state: Words  #: the place in the sequence, by the indices _KEY .. _ODD_WORD
 
 
 @scratch
@@ -48,17 +53,17 @@ def start_trial(candidates, key, t):
 
 @block
 def next_candidate(candidates, n):
-    """Return the next candidate, a uint64 below 2^n."""
+    """Return the next candidate, a uint64 below 2^n, and move on."""
     state = candidates.state
     width = np.uint64(field_width(n))
     bit = state[_FIELD] * width
-    if bit & np.uint64(127) == ZERO:
+    if bit & _IN_PAIR == ZERO:
         even, odd = philox.word_pair(state[_KEY], state[_TRIAL], bit >> np.uint64(7), philox.MULTICASTS)
         state[_EVEN_WORD] = even
         state[_ODD_WORD] = odd
     state[_FIELD] += ONE
     word = state[_ODD_WORD] if bit & np.uint64(64) else state[_EVEN_WORD]
-    return (word >> (bit & _63)) & ((ONE << np.uint64(n)) - ONE)
+    return (word >> (bit & _IN_WORD)) & ((ONE << np.uint64(n)) - ONE)
 
 
 @block
@@ -73,21 +78,22 @@ def take_next_node(candidates, n):
 
 @block
 def choose_nodes(candidates, n, available, count, out):
-    """Write ``count`` of the ``available`` nodes that are not taken to ``out``.
+    """Write ``count`` nodes that are not taken to ``out``; ``available`` is the number of all nodes that are not taken.
 
-    These nodes are sampled one by one; if the others are fewer, the others are sampled and left out.  Afterwards
-    ``taken`` is as before.  ``out`` has at least ``count`` entries in the first case, and ``available`` in the second.
+    Up to half of them are sampled and written in the order of sampling.  If ``count`` is more, the others are sampled instead,
+    and all but these are written in ascending order.  Afterwards ``taken`` is as before.  ``out`` has at least ``count`` entries
+    in the first case, and ``available`` in the second.
     """
-    fewer = min(count, available - count)
-    for i in range(fewer):
+    sampled = min(count, available - count)
+    for i in range(sampled):
         out[i] = take_next_node(candidates, n)
-    if fewer == count:
-        for i in range(fewer):
+    if sampled == count:
+        for i in range(sampled):
             toggle_node(candidates.taken, out[i])
         return
-    # The sampled nodes are left out; they are stored at the end of ``out`` while the others are written.
-    for i in range(fewer):
-        out[count + fewer - 1 - i] = out[i]
+    # Move the sampled nodes behind the ``count`` entries of the result, to release them at the end.
+    for i in range(sampled):
+        out[count + i] = out[i]
     at = np.int64(0)
     for w in range(candidates.taken.size):
         rest = ~candidates.taken[w] & word_mask(n)
@@ -95,5 +101,5 @@ def choose_nodes(candidates, n, available, count, out):
             out[at] = np.uint64(w << 6 | bits.lowest(rest))
             at += 1
             rest &= rest - ONE
-    for i in range(fewer):
+    for i in range(sampled):
         toggle_node(candidates.taken, out[count + i])

@@ -1,12 +1,16 @@
 """Sample fault labels for a vector of trials, and find the smallest distance between two faults of each trial.
 
-Kernels whose lanes are trials use this module, most of them through ``fastcube.kernels.draws.sieve``.  Row k of ``labels`` holds
-fault k of a vector of trials.  Xor, ``simd.closeness`` and minimum over all pairs decide whether a trial's smallest distance is
-0, 1 or 2, or more.  Distance 0 means a repeated label, and such a trial samples further labels in scalar code.
+Kernels whose lanes are trials use this module, most of them through ``fastcube.kernels.draws.sieve``.  Labels are stored in rows
+of one vector (8 words): lane i of row k holds label k of the vector's trial i.  A vector has one row more than a trial has
+labels, because labels are sampled in pairs, so that an odd number of them fills a spare row.
 
-Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  For n <= 8 a word holds eight
-trials.  A kernel with lanes of 16 bits can serve n <= 8 too: it splits them into two vectors (``parts``), of the even and of the
-odd trials.  ``lanes`` is the number of lanes, a literal for which the blocks that take it are specialised.
+Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  ``lanes`` is the number of lanes
+of a vector (64, 32 or 16), a literal for which the blocks that take it are specialised.  For n <= 8 a word holds eight trials.  A
+kernel with lanes of 16 bits can serve n <= 8 too: the sampled vector is split into two (``parts`` = 2), the first with its even
+trials and the second with its odd ones.
+
+A label may repeat an earlier one of its trial.  The distance 0 shows such a trial, and it samples further labels in scalar code
+(``redraw_repeats``).
 """
 
 from __future__ import annotations
@@ -20,109 +24,129 @@ from ..machine.jit import block
 from . import philox
 from .nodes import node_label
 
+_BYTE = np.uint64(8)
+
 # ---------------------------------------------------------------- a vector of trials
 
 
 @block(always=True)
-def _store_labels(words, at, even, odd, used, parts, step):
-    """Write two words of each trial of a vector as rows of labels; with two ``parts``, odd trials ``step`` words later."""
-    simd.store(words, at, even & used)
-    simd.store(words, at + 8, odd & used)
-    if parts == 2:
-        byte = simd.splat(np.uint64(8))
-        simd.store(words, at + step, (even >> byte) & used)
-        simd.store(words, at + step + 8, (odd >> byte) & used)
+def _store_two_rows(words, start, even, odd, pattern):
+    """Write a row of labels to the words from index ``start`` on, and the next row after it."""
+    simd.store(words, start, even & pattern)
+    simd.store(words, start + 8, odd & pattern)
 
 
 @block(always=True)
-def draw_rows(key, first_block, f, pattern, words):
-    """Write the first f labels of a vector of trials to the f + 1 rows in ``words``.
+def _store_parts(words, start, even, odd, pattern, parts, words_per_vector):
+    """Write two rows of a vector, and with two ``parts`` its odd trials as the rows of the vector after it."""
+    _store_two_rows(words, start, even, odd, pattern)
+    if parts == 2:
+        byte = simd.splat(_BYTE)
+        _store_two_rows(words, start + words_per_vector, even >> byte, odd >> byte, pattern)
 
-    Labels are sampled in pairs, so an odd f fills the last row as well.
+
+@block(always=True)
+def draw_rows(key, first_block, count, pattern, words):
+    """Write the first ``count`` labels of a vector of trials to the ``count + 1`` rows in ``words``.
+
+    Parameters
+    ----------
+    key : uint64
+    first_block : uint64
+        Block of random words with the first trial's labels, a multiple of 8: 8 times the index of the vector.
+    count : int64
+    pattern : uint64
+        The bits of a word that are stored, from ``lane_pattern``.
+    words : uint64 array of at least ``8 * (count + 1)``
+        A kernel reads the labels through a view of it with the type of its lanes.
     """
     prepared = philox.prepare_lanes(key, first_block, philox.LABELS)
-    used = simd.splat(pattern)
-    for k in range(0, f, 2):
+    stored = simd.splat(pattern)
+    for k in range(0, count, 2):
         even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
-        _store_labels(words, 8 * k, even, odd, used, 1, 0)
+        _store_two_rows(words, 8 * k, even, odd, stored)
 
 
 @block(always=True, stored=True)
-def draw_four_vectors(key, first_block, f, parts, pattern, words):
-    """Do ``draw_rows`` for four vectors, f + 1 rows each, or the two ``parts`` of each; ``first_block`` is a multiple of 32."""
+def draw_four_vectors(key, first_block, count, parts, pattern, words):
+    """Do ``draw_rows`` for four sampled vectors, whose rows follow each other; ``first_block`` is a multiple of 32.
+
+    With ``parts`` = 2 each of them makes two vectors of ``count + 1`` rows, its even trials and its odd trials.
+    """
     prepared = philox.prepare_four_vectors(key, first_block, philox.LABELS)
-    used = simd.splat(pattern)
-    step = 8 * (f + 1)
-    for k in range(0, f, 2):
+    stored = simd.splat(pattern)
+    length = 8 * (count + 1)  # words per vector
+    for k in range(0, count, 2):
         evens, odds = philox.word_lanes(key, prepared, np.uint64(k >> 1))
         even, odd = simd.quarters(evens), simd.quarters(odds)
-        _store_labels(words, 8 * k, even[0], odd[0], used, parts, step)
-        _store_labels(words, 8 * k + parts * step, even[1], odd[1], used, parts, step)
-        _store_labels(words, 8 * k + 2 * parts * step, even[2], odd[2], used, parts, step)
-        _store_labels(words, 8 * k + 3 * parts * step, even[3], odd[3], used, parts, step)
+        _store_parts(words, 8 * k, even[0], odd[0], stored, parts, length)
+        _store_parts(words, 8 * k + parts * length, even[1], odd[1], stored, parts, length)
+        _store_parts(words, 8 * k + 2 * parts * length, even[2], odd[2], stored, parts, length)
+        _store_parts(words, 8 * k + 3 * parts * length, even[3], odd[3], stored, parts, length)
 
 
 @block(always=True)
-def row_offset(start, step, f):
-    """Return the offset, in the rows of ``draw_four_vectors``, of the vector of ``step`` trials that begins with ``start``."""
-    return (start // step & 3) * (f + 1) * step
+def row_offset(start, lanes, count):
+    """Return the index of row 0 of the vector of trials from ``start`` on, in the labels of ``draw_four_vectors`` (one part)."""
+    return (start // lanes & 3) * (count + 1) * lanes
 
 
 def make_pair_scan(start: np.uint64, update: Any) -> Any:
-    """Return the block ``scan_pairs(labels, at, lanes, f)``: the least of ``start`` and the values of all pairs of f rows.
+    """Return the block ``scan_pairs(labels, at, lanes, f)``: lane by lane, the least value of two of f rows, at most ``start``.
 
-    ``update(least, x, y)`` returns the less of ``least`` and the value of rows x and y, lane by lane.  Four rows at a time are
-    compared with each earlier row, so that each load serves four pairs.
+    ``update(least, x, y)`` returns the less of ``least`` and the value of rows x and y.  Row 0 begins at index ``at`` of the
+    labels.  Four rows at a time are compared with each earlier row, so that each load serves four pairs, and four minima do not
+    wait for each other.
     """
 
     @block(always=True, alone=True)
     def scan_pairs(labels, at, lanes, f):
-        first = simd.load(labels, at)
-        n0 = simd.splat_like(first, start)
-        n1 = n0
-        n2 = n0
-        n3 = n0
+        least0 = simd.splat_like(simd.load(labels, at), start)
+        least1 = least0
+        least2 = least0
+        least3 = least0
         rest = f & 3
         for i in range(1, rest):
             x = simd.load(labels, at + i * lanes)
             for j in range(i):
-                n0 = update(n0, x, simd.load(labels, at + j * lanes))
+                least0 = update(least0, x, simd.load(labels, at + j * lanes))
         for i in range(rest, f, 4):
             x0 = simd.load(labels, at + i * lanes)
             x1 = simd.load(labels, at + (i + 1) * lanes)
             x2 = simd.load(labels, at + (i + 2) * lanes)
             x3 = simd.load(labels, at + (i + 3) * lanes)
-            n0 = update(n0, x0, x1)
-            n1 = update(n1, x0, x2)
-            n2 = update(n2, x0, x3)
-            n3 = update(n3, x1, x2)
-            n0 = update(n0, x1, x3)
-            n1 = update(n1, x2, x3)
+            least0 = update(least0, x0, x1)
+            least1 = update(least1, x0, x2)
+            least2 = update(least2, x0, x3)
+            least3 = update(least3, x1, x2)
+            least0 = update(least0, x1, x3)
+            least1 = update(least1, x2, x3)
             for j in range(i):
                 y = simd.load(labels, at + j * lanes)
-                n0 = update(n0, x0, y)
-                n1 = update(n1, x1, y)
-                n2 = update(n2, x2, y)
-                n3 = update(n3, x3, y)
-        return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+                least0 = update(least0, x0, y)
+                least1 = update(least1, x1, y)
+                least2 = update(least2, x2, y)
+                least3 = update(least3, x3, y)
+        return simd.minimum(simd.minimum(least0, least1), simd.minimum(least2, least3))
 
     return scan_pairs
 
 
 @block
 def _update_distance(least, x, y):
-    """Return the smaller of ``least`` and the closeness of two rows of labels, lane by lane."""
+    """Return the smaller of ``least`` and the distance of two rows of labels, lane by lane; see ``smallest_distance``."""
     return simd.minimum(least, simd.closeness(x ^ y))
 
 
-#: The least ``simd.closeness`` of two of the f faults, lane by lane: 0 for a repeated label, 1 or 2 if the smallest distance is 1
-#: or 2, and more otherwise.  For lanes of 32 bits it is the smallest distance only on targets that count bits at once.
+#: Block ``smallest_distance(labels, at, lanes, f)``: the smallest distance of two of f labels, lane by lane, as far as kernels
+#: need it.  It is 0 for a repeated label, 1 or 2 for a distance of 1 or 2, and more otherwise.  On targets without an instruction
+#: that counts bits, the distance 2 may give 1 (``simd.closeness``).
 smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 
 @block(always=True)
 def lane_pattern(n, lanes):
-    """Return the bits of a word that belong to labels of Q_n; for n > 32 these are the low 32 bits of the labels."""
+    """Return the bits of a word that belong to labels of Q_n, the low bits of each lane; for n > 32 these are the low 32 bits."""
     width = 512 // lanes
     pattern = bits.ZERO
     for shift in range(0, 64, width):
@@ -131,35 +155,36 @@ def lane_pattern(n, lanes):
 
 
 @block(always=True)
-def valid_lanes(start, step, lanes, first, stop):
-    """Return a mask in which bit i is set if trial ``start + i step`` is in [first, stop)."""
-    if first <= start and start + (lanes - 1) * step < stop:
+def valid_lanes(start, spacing, lanes, first, stop):
+    """Return a mask in which bit i is set if lane i, the trial ``start + spacing * i``, is in [first, stop)."""
+    if first <= start and start + (lanes - 1) * spacing < stop:
         return bits.ALL_BITS >> np.uint64(64 - lanes)
-    before, ended = (first - start + step - 1) // step, (stop - start + step - 1) // step
+    before, ended = (first - start + spacing - 1) // spacing, (stop - start + spacing - 1) // spacing
     return bits.first_lanes(ended, lanes) & ~bits.first_lanes(before, lanes)
 
 
 @block
 def redraw_repeats(key, t, n, f, labels, at, lanes):
-    """Replace the repeated labels of one trial, in column ``at`` of the rows; return whether two are within distance 2.
+    """Make the f labels of trial ``t`` distinct; return whether two of them are within distance 2.
 
-    Only for n <= 32, because further labels are compared as a whole with those in the rows.
+    The trial's labels are ``labels[at]``, ``labels[at + lanes]``, ...: its lane of each row.  Repeated labels are dropped, later
+    ones move up, and the next labels of the trial's sequence fill the end.  Only for n <= 32, because lanes hold 32 bits at most.
     """
     # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 7.
-    column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
+    lane, row_length, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
     taken = bits.ZERO
     j = bits.ZERO
     has_close = False
     while taken < wanted:
-        x = np.uint64(labels[column + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
+        x = np.uint64(labels[lane + j * row_length]) if j < wanted else node_label(key, t, np.int64(j), n)
         is_new = True
         is_close = False
         for i in range(taken):
-            distance = bits.popcount(x ^ np.uint64(labels[column + np.uint64(i) * step]))
+            distance = bits.popcount(x ^ np.uint64(labels[lane + np.uint64(i) * row_length]))
             is_new &= distance != 0
             is_close |= distance <= 2
         if is_new:
-            labels[column + taken * step] = x
+            labels[lane + taken * row_length] = x
             taken += bits.ONE
             has_close |= is_close
         j += bits.ONE

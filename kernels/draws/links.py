@@ -1,11 +1,16 @@
 """Sample K distinct links of Q_n as a pure function of (key, trial), one trial at a time or in lanes.
 
-Position j of a trial proposes the link of a node in a dimension.  Both are fields of w = 16 bits (n <= 16) or 32 bits of word j:
-the node for LINKS (and HIGH_LINKS, for n > 32), the dimension for DIMENSIONS.  The dimension is ``floor(field n / 2^w)``.  It is
-uniform if the few fields with ``field n mod 2^w < 2^w mod n`` are skipped (Lemire 2019), at most one in 7,000.  So lanes stay
-together: a skipped position is a row that proposes nothing, and is rarer than a repeated link.  (Another method takes the fewest
-bits that hold n - 1 and skips values from n on.  It would skip 3 of 8 positions at n = 10, so that no trial of 32 links would
-avoid a skip.  In lanes, 32 links take 13.2 ns per trial with the method used, 11.1 ns with the other.)
+Position j of a trial's sequence proposes the link of a node in a dimension.  Both are fields of w = 16 bits (n <= 16) or 32 bits
+of word j: the node for LINKS (and HIGH_LINKS, for n > 32), the dimension for DIMENSIONS.  The dimension is
+``floor(field n / 2^w)``.  It is uniform if the few fields with ``field n mod 2^w < 2^w mod n`` are skipped (Lemire 2019), at most
+one in 7,000.  So lanes stay together: a skipped position is a row that proposes nothing, and is rarer than a repeated link.
+(Another method takes the fewest bits that hold n - 1 and skips values from n on.  It would skip 3 of 8 positions at n = 10, so
+that no trial of 32 links would avoid a skip.  In lanes, 32 links take 13.2 ns per trial with the method used, 11.1 ns with the
+other.)
+
+The trial's links are the first distinct ones.  ``distinct_links`` finds repeated links by a search, for any n;
+``mark_distinct_links`` by the words of their nodes, for n <= 16; ``decode_link_lanes`` leaves them to a kernel of many trials.  A
+link is stored as its lower end, whose bit in the dimension is clear, and the dimension.
 """
 
 from __future__ import annotations
@@ -32,10 +37,10 @@ _MAX_PACKED = 57
 
 
 class LinkDraws(NamedTuple):
-    """Scratch memory; ``distinct_links`` uses the first form of the arrays, ``mark_distinct_links`` the second."""
+    """Scratch memory for sixteen positions, in their order, and for all links so far; made by ``link_draws_for``."""
 
-    nodes: Words  #: (32): nodes of sixteen positions, and spare entries; or lower ends of 32 positions
-    links: Words  #: (32): n times the fields of their dimensions; or dimensions of 32 positions, as single bits
+    nodes: Words  #: (32): the nodes, and sixteen spare entries
+    links: Words  #: (32): n times the fields of their dimensions (in ``survival``, numbers of links), and sixteen spare entries
     seen: LabelSet  #: the links sampled so far, if there are many
 
 
@@ -43,6 +48,19 @@ class LinkDraws(NamedTuple):
 def link_draws_for(count):
     """Return scratch memory for up to ``count`` distinct links."""
     return LinkDraws(np.empty(32, np.uint64), np.empty(32, np.uint64), label_set(count if count > _MAX_SCANNED else 0))
+
+
+class ProposedLinks(NamedTuple):
+    """Scratch memory of ``mark_distinct_links``: the links of 32 positions, each at ``_place_of``; made by ``proposed_links``."""
+
+    lower: Words  #: (32): lower ends
+    bit: Words  #: (32): dimensions, as single bits; 0 for a skipped position
+
+
+@scratch
+def proposed_links():
+    """Return scratch memory for ``mark_distinct_links``, for any number of links."""
+    return ProposedLinks(np.empty(32, np.uint64), np.empty(32, np.uint64))
 
 
 @block
@@ -53,8 +71,8 @@ def link_field_width(n):
 
 @block
 def _is_new(x, k, lower, dims, taken, n, draws):
-    """Whether the link of ``x`` in dimension k is not among the first ``taken`` links; it is added to a set in use."""
-    if draws.seen.capacity > 1:
+    """Whether the link of ``x`` in dimension k is not among the first ``taken`` links; a new one is added to ``draws.seen``."""
+    if draws.seen.capacity > 1:  # the set is used
         if add_label(draws.seen, x | k << np.uint64(n) if n <= _MAX_PACKED else x):
             return True
         if n <= _MAX_PACKED:
@@ -82,20 +100,21 @@ def distinct_links(key, t, n, count, lower, dims, draws):
     """
     width = link_field_width(n)
     block_, shift = field_position(t, width)
-    low = (ONE << np.uint64(width)) - ONE
-    least = (low + ONE) % np.uint64(n)
+    field_mask = (ONE << np.uint64(width)) - ONE
+    skipped = (field_mask + ONE) % np.uint64(n)  # number of remainders for which a position is skipped
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
         next_labels(key, block_, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
         even, odd = next_fields(key, block_, shift, halves, philox.DIMENSIONS)
-        mask = simd.splat(low)
+        mask = simd.splat(field_mask)
         times = simd.splat(np.uint64(n))
         store_interleaved((even & mask) * times, (odd & mask) * times, draws.links)
         for i in range(16):
             k = draws.links[i] >> np.uint64(width)
             x = draws.nodes[i] & ~(ONE << k)
-            if taken < count and draws.links[i] & low >= least and _is_new(x, k, lower, dims, taken, n, draws):
+            is_kept = draws.links[i] & field_mask >= skipped
+            if taken < count and is_kept and _is_new(x, k, lower, dims, taken, n, draws):
                 lower[taken] = x
                 dims[taken] = k
                 taken += 1
@@ -104,25 +123,34 @@ def distinct_links(key, t, n, count, lower, dims, draws):
 
 
 @block(always=True)
-def _store_links(nodes, fields, shift, n, draws, at):
-    """Write lower ends, and dimensions as single bits or 0 for skipped positions, of the eight positions from ``at`` on."""
-    by, mask, one = simd.splat(shift), simd.splat(np.uint64(0xFFFF)), simd.splat(ONE)
-    product = simd.mul32((fields >> by) & mask, simd.splat(n))
-    kept = simd.splat(np.uint64(65536) % n) <= (product & mask)
-    link = one << (product >> 16)
-    link = simd.select(kept, link, simd.splat(ZERO))
-    inside = simd.splat((ONE << n) - ONE)
-    simd.store(draws.nodes, at, (nodes >> by) & inside & ~link)
-    simd.store(draws.links, at, link)
+def _place_of(position):
+    """Return the entry of ``ProposedLinks`` for a position: in each sixteen, the eight even ones come before the odd ones.
+
+    The generator returns the even and the odd words of a block as two vectors, which are stored whole.
+    """
+    return (position & 16) + 8 * (position & 1) + (position >> 1 & 7)
 
 
 @block(always=True)
-def _mark_link(draws, at, fault_words, lower, bit, taken):
-    """Mark the link of a position, and list it unless it was marked or the position is skipped; return the number listed.
+def _store_links(nodes, fields, shift, n, proposed, place):
+    """Write the links that a vector of words proposes, those of eight positions, to the entries from ``place`` on."""
+    by, mask, one = simd.splat(shift), simd.splat(np.uint64(0xFFFF)), simd.splat(ONE)
+    product = simd.mul32((fields >> by) & mask, simd.splat(n))
+    is_kept = simd.splat(np.uint64(65536) % n) <= (product & mask)
+    bit = simd.select(is_kept, one << (product >> 16), simd.splat(ZERO))
+    inside = simd.splat((ONE << n) - ONE)
+    simd.store(proposed.lower, place, (nodes >> by) & inside & ~bit)
+    simd.store(proposed.bit, place, bit)
 
-    All indices are unsigned, because Numba tests signed indices for being negative.
+
+@block(always=True)
+def _mark_link(proposed, place, fault_words, lower, bit, taken):
+    """Mark one proposed link and list it as number ``taken``; return the new number, unchanged if it was marked or is skipped.
+
+    The list is written in any case, because that needs no branch: the next link overwrites a repeated one.  All indices are
+    unsigned, because Numba tests signed indices for being negative.
     """
-    u, link = draws.nodes[at], draws.links[at]
+    u, link = proposed.lower[place], proposed.bit[place]
     word = np.uint64(fault_words[u])
     fault_words[u] = np.uint16(word | link)
     fault_words[u | link] |= np.uint16(link)
@@ -132,7 +160,7 @@ def _mark_link(draws, at, fault_words, lower, bit, taken):
 
 
 @block
-def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
+def mark_distinct_links(key, t, n, count, fault_words, lower, bit, proposed):
     """Write the links of ``distinct_links`` and mark them in words of the nodes, n <= 16: no set lookup, almost no branches.
 
     Parameters
@@ -143,8 +171,7 @@ def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
         Clear; bit k of word v is set for the link of v in dimension k.
     lower, bit : uint16 arrays of at least ``count``
         Lower ends, and dimensions as single bits.
-    draws : LinkDraws
-        ``link_draws_for(0)`` is enough.
+    proposed : ProposedLinks
     """
     block_, shift = field_position(t, np.int64(16))
     first, eight = simd.splat(block_), simd.splat(_EIGHT)
@@ -157,23 +184,22 @@ def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
         later = halves + eight
         evens, odds = philox.mixed_lanes(key, blocks, simd.join(halves, later, halves, later), purposes)
         even, odd = simd.quarters(evens), simd.quarters(odds)
-        # Positions 0, 2, ..., 14 go to 0 .. 7, positions 1, 3, ..., 15 to 8 .. 15, and the next sixteen likewise from 16 on.
-        _store_links(even[0], even[2], shift, np.uint64(n), draws, 0)
-        _store_links(odd[0], odd[2], shift, np.uint64(n), draws, 8)
-        _store_links(even[1], even[3], shift, np.uint64(n), draws, 16)
-        _store_links(odd[1], odd[3], shift, np.uint64(n), draws, 24)
+        _store_links(even[0], even[2], shift, np.uint64(n), proposed, _place_of(0))
+        _store_links(odd[0], odd[2], shift, np.uint64(n), proposed, _place_of(1))
+        _store_links(even[1], even[3], shift, np.uint64(n), proposed, _place_of(16))
+        _store_links(odd[1], odd[3], shift, np.uint64(n), proposed, _place_of(17))
+        # The list has the order of the positions, so the links must be marked in that order too.
         if taken + np.uint64(32) <= wanted:
-            for i in range(np.uint64(8)):
-                taken = _mark_link(draws, i, fault_words, lower, bit, taken)
-                taken = _mark_link(draws, i + _EIGHT, fault_words, lower, bit, taken)
+            for i in range(np.uint64(8)):  # places i and i + 8 have positions 2 i and 2 i + 1
+                taken = _mark_link(proposed, i, fault_words, lower, bit, taken)
+                taken = _mark_link(proposed, i + _EIGHT, fault_words, lower, bit, taken)
             for i in range(np.uint64(16), np.uint64(24)):
-                taken = _mark_link(draws, i, fault_words, lower, bit, taken)
-                taken = _mark_link(draws, i + _EIGHT, fault_words, lower, bit, taken)
+                taken = _mark_link(proposed, i, fault_words, lower, bit, taken)
+                taken = _mark_link(proposed, i + _EIGHT, fault_words, lower, bit, taken)
         else:
-            for i in range(32):
+            for position in range(32):
                 if taken < wanted:
-                    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)  # the place of position i
-                    taken = _mark_link(draws, np.uint64(at), fault_words, lower, bit, taken)
+                    taken = _mark_link(proposed, np.uint64(_place_of(position)), fault_words, lower, bit, taken)
         halves = later + eight
 
 
@@ -184,7 +210,8 @@ def decode_link_lanes(nodes, fields, n):
     Parameters
     ----------
     nodes, fields : vectors
-        The same output of ``philox.word_lanes`` for the two purposes, viewed by ``simd.as16`` (n <= 16) or ``simd.as32``:
+        The even words of both purposes or the odd ones (``philox.word_lanes``), viewed by ``simd.as16`` (n <= 16) or
+        ``simd.as32``; b is the index of the first block:
 
             words of blocks    b        b+1            b+7      8 lanes of 64 bits
             n <= 16            0 1 2 3  4 5 6 7  ...  28 .. 31  trial 4 b + i in lane i of 32
@@ -206,7 +233,7 @@ def decode_link_lanes(nodes, fields, n):
     none = bit - bit
     inside = simd.one_hot(times) - 1  # n = 32 or 16: 0 - 1, all bits
     least = simd.splat_like(bit, (ONE << np.uint64(16 if n <= np.uint64(16) else 32)) % n)
-    skipped = (simd.every_lane(none)) & ~(least <= (fields * times))
+    skipped = simd.every_lane(none) & ~(least <= (fields * times))  # the product is modulo 2^w
     return nodes & inside & ~bit, bit, skipped
 
 

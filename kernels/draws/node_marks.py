@@ -11,7 +11,7 @@ import numpy as np
 from ..machine.jit import block
 from .nodes import count_sampled_labels, node_label
 
-#: Marks of a node; the first two are free for the use of searches.
+#: Marks of a node.  After ``mark_nodes`` all nonfaulty nodes are OPEN; a search may mark those that it has REACHED.
 OPEN, REACHED, FAULTY = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
@@ -19,31 +19,37 @@ OPEN, REACHED, FAULTY = np.uint8(0), np.uint8(1), np.uint8(2)
 def mark_nodes(key, t, n, f, marks, faulty, ends):
     """Mark and list trial ``t``'s f faulty nodes of Q_n, and write its ends; return the number of ends, 0 or 2.
 
-    All other nodes are OPEN.  ``faulty`` has room for f labels and both ends.
+    All other nodes are OPEN.  There are no ends if fewer than two nodes are nonfaulty.  ``faulty`` has room for f labels and both
+    ends, ``ends`` for two.
+
+    If more than half of the nodes are faulty, the nonfaulty nodes are sampled and all others are faulty.
     """
     nodes = np.int64(1) << n
-    few = count_sampled_labels(n, f)
-    several = 2 if nodes - f >= 2 else 0
-    before, after = (OPEN, FAULTY) if few == f else (FAULTY, OPEN)
+    sampled = count_sampled_labels(n, f)
+    end_count = 2 if nodes - f >= 2 else 0
+    unsampled_mark, sampled_mark = (OPEN, FAULTY) if sampled == f else (FAULTY, OPEN)
     for v in range(nodes):
-        marks[v] = before
-    wanted = few + several if few == f else few
-    first = f if few == f else np.int64(0)  # place of s in the sequence of distinct labels
+        marks[v] = unsampled_mark
+    # The ends are the labels after the faulty nodes, or the first two of the nonfaulty nodes.
+    wanted = sampled + end_count if sampled == f else sampled
+    first_end = f if sampled == f else np.int64(0)
     count, j = np.int64(0), np.int64(0)
     while count < wanted:
         x = np.int64(node_label(key, t, j, n))
         j += 1
-        if marks[x] == before:
-            marks[x] = after if count < few else REACHED  # the ends, so that they are not sampled twice
+        if marks[x] == unsampled_mark:
+            marks[x] = (
+                sampled_mark if count < sampled else REACHED
+            )  # ends are marked too, so that they are not sampled twice
             faulty[count] = x
-            if 0 <= count - first < several:
-                ends[count - first] = x
+            if 0 <= count - first_end < end_count:
+                ends[count - first_end] = x
             count += 1
-    for i in range(several):
+    for i in range(end_count):
         marks[ends[i]] = OPEN
-    if few < f:
+    if sampled < f:
         count = np.int64(0)
         for v in range(nodes):
-            faulty[count] = v
+            faulty[count] = v  # overwritten by the next node unless this one is faulty
             count += marks[v] == FAULTY
-    return several
+    return end_count

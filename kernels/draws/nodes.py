@@ -126,15 +126,15 @@ def draws_for(count):
 
 
 @block
-def _is_new(x, out, taken, met, seen):
+def _is_new(x, out, taken, residues, seen):
     """Whether ``x`` is not in ``out[:taken]``; it is added to ``seen`` if that is a set for many labels (``draws_for``).
 
-    ``met`` has the bits of ``x mod 64`` for all labels in ``out``.  If that bit of ``x`` is clear no search is needed, which
-    saves a fifth to a quarter of the time to sample 10 to 32 labels.
+    ``residues`` has bit ``x mod 64`` for each label x in ``out[:taken]``.  If that bit of ``x`` is clear no search is needed,
+    which saves a fifth to a quarter of the time to sample 10 to 32 labels.
     """
     if seen.capacity > 1:
         return add_label(seen, x)
-    if met & bit_of(x) == ZERO:
+    if residues & bit_of(x) == ZERO:
         return True
     i = np.int64(0)
     while i < taken and out[i] != x:
@@ -198,14 +198,14 @@ def distinct_nodes(key, t, n, count, out, draws):
     block_, shift = field_position(t, field_width(n))
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
-    met = ZERO
+    residues = ZERO
     while taken < count:
         next_labels(key, block_, shift, n, halves, philox.LABELS, philox.HIGH_LABELS, draws.words)
         for i in range(16):
             x = draws.words[i]
-            if taken < count and _is_new(x, out, taken, met, draws.seen):
+            if taken < count and _is_new(x, out, taken, residues, draws.seen):
                 out[taken] = x
-                met |= bit_of(x)
+                residues |= bit_of(x)
                 taken += 1
         halves = halves + 8
     clear_labels(draws.seen)
@@ -267,7 +267,9 @@ _BLOCK, _STORED_ROWS = range(2)
 class Rows(NamedTuple):
     """Scratch memory to sample rows of sixteen labels; made by ``rows_for``."""
 
-    words: Words  #: 16 words per row: the words of one block, which 8, 4 or 2 trials share
+    words: (
+        Words  #: 16 random words per row, the even ones before the odd ones: of one block, which 8, 4 or 2 trials share
+    )
     labels: Words32  #: (16): the current row of labels
     held: Ints  #: _BLOCK and _STORED_ROWS
 
@@ -280,24 +282,27 @@ def rows_for():
 
 @block
 def next_row(key, t, q, n, rows):
-    """Write the low 32 bits of labels 16 q .. 16 q + 15 of trial ``t`` (uint64) to ``rows.labels``, for q = 0, 1, ... in turn."""
+    """Write the low 32 bits of labels 16 q .. 16 q + 15 of trial ``t`` (uint64) to ``rows.labels``.
+
+    Call it for q = 0, 1, ... in turn.  The random words of a row are stored, for the trials of the same block that follow.
+    """
     # As field_position, for an unsigned t and without divisions.
     if n <= 8:
-        block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
+        block_, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
     elif n <= 16:
-        block, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
+        block_, field, width = t >> np.uint64(2), t & np.uint64(3), np.uint64(16)
     else:
-        block, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
-    if rows.held[_BLOCK] != np.int64(block):
-        rows.held[_BLOCK] = np.int64(block)
+        block_, field, width = t >> np.uint64(1), t & np.uint64(1), np.uint64(32)
+    if rows.held[_BLOCK] != np.int64(block_):
+        rows.held[_BLOCK] = np.int64(block_)
         rows.held[_STORED_ROWS] = 0
     at = q << 4
     if q < rows.held[_STORED_ROWS]:
         even = simd.load(rows.words, at)
         odd = simd.load(rows.words, at + 8)
     else:
-        halves = simd.splat(np.uint64(q << 3)) + simd.iota(simd.splat(block))
-        even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(philox.LABELS))
+        halves = simd.splat(np.uint64(q << 3)) + simd.iota(simd.splat(block_))
+        even, odd = philox.mixed_lanes(key, simd.splat(block_), halves, simd.splat(philox.LABELS))
         if q < _BUFFERED_ROWS:
             simd.store(rows.words, at, even)
             simd.store(rows.words, at + 8, odd)

@@ -1,12 +1,11 @@
 """Sample the two ends of a trial's message: different, nonfaulty, uniform (``docs/random.md``).
 
-Node statuses are computed on demand.  Hundreds of trials are processed at a time.  Candidates s, t are tested until both are
-nonfaulty and different.  With ``whole`` False all candidates of a trial have the same statuses.  With ``whole`` True each
-candidate has new ones, so that given s and t all other nodes are faulty independently.
+Node statuses are computed on demand.  Hundreds of trials are processed at a time.  Candidate pairs (s, t) of a trial are tested
+until both nodes are nonfaulty and different.  If a point's source has ``new_statuses``, each candidate has statuses of its own,
+so that given s and t all other nodes are faulty independently.  Else all candidates of a trial have the same statuses.
 
-With f listed faults the ends are the next labels of the trial's sequence (``faults.draw``).  In lanes of trials these need no
-code of their own: rows f and f + 1 of the labels are s and t if the f + 2 labels differ.  A trial with a repeated label is
-sampled again by itself, as for its faults.
+The ends of trials with f listed faults are sampled in ``faults.draw``.  In lanes of trials they need no code of their own: rows
+f and f + 1 of the labels are s and t if the f + 2 labels differ.
 """
 
 from __future__ import annotations
@@ -23,31 +22,33 @@ from . import philox
 from .lanes import valid_lanes
 from .nodes import status_lanes
 
-# ---------------------------------------------------------------- statuses computed on demand
-
 #: Number of trials in a batch.
 BATCH = 512
 #: Up to this number of label bits, a trial without a pair is tested for having two nonfaulty nodes at all, unless each candidate
 #: has new statuses.
 SEARCHED_BITS = 19
 
-#: Numbers of candidates after which a waiting trial is searched by itself, and after which it is discarded.
+#: Number of candidates after which a waiting trial is processed by itself, and that test is made.
 _FEW_PAIRS = 2**10
+#: Number of candidates after which a trial is discarded.
 _MOST_PAIRS = 2**20
-# With this number of trials, a vector of trials wastes as many lanes as a vector of candidates of one trial.
+#: With this number of trials, a vector of trials wastes as many lanes as a vector of candidates of one trial.
 _FEW_WAITING = 2
 
 
 class Pairs(NamedTuple):
-    """A batch of trials with their ends, made by ``pair_arrays``; uint64 arrays of BATCH + 16 entries."""
+    """A batch of trials with their ends, made by ``pair_arrays``.
 
-    keys: Words  #: status keys
+    The arrays have BATCH + 16 entries, because vectors are stored whole.
+    """
+
+    keys: Words  #: status keys of the valid pairs
     sources: Words  #: s
     targets: Words  #: t
-    trials: Words  #: indices of the trials
+    trials: Words  #: indices of their trials
     waiting_keys: Words  #: status keys of trials still without a pair
     waiting_trials: Words  #: indices of these trials
-    row: Words  #: one trial's candidates
+    row: Words  #: scratch memory for users
 
 
 class PairSource(NamedTuple):
@@ -56,7 +57,7 @@ class PairSource(NamedTuple):
     key: U64  #: key of the point
     limit: U64  #: ``nodes.threshold`` of the rate
     bits: I64  #: nodes are the labels of this number of bits
-    whole: bool  #: whether each candidate pair has a status key of its own
+    new_statuses: bool  #: whether each candidate pair has a status key of its own
 
 
 @scratch
@@ -104,8 +105,8 @@ def _draw_candidates(source, trials, i):
 
 @block(always=True)
 def _status_keys(source, trials, i, status):
-    """Return the status keys of these candidates: ``status``, or word i of each trial's block."""
-    if not source.whole:
+    """Return the status keys of candidates number ``i``: ``status``, or with ``new_statuses`` word i of each trial's block."""
+    if not source.new_statuses:
         return status
     one = simd.splat(ONE)
     even, odd = philox.mixed_lanes(source.key, trials, i >> one, simd.splat(philox.STATUS_KEYS))
@@ -113,9 +114,12 @@ def _status_keys(source, trials, i, status):
 
 
 @block
-def _find_valid_pair(first, at, n, source, pairs):
-    """Append the first valid candidate, from number ``first`` on, of the waiting trial ``at``; return False if there is none."""
-    is_unchecked = source.bits <= SEARCHED_BITS and not source.whole
+def _find_valid_pair(first, at, found, source, pairs):
+    """Make the first valid candidate of the waiting trial ``at`` pair number ``found``; return False if there is none.
+
+    Candidates are tested from number ``first`` on, up to _MOST_PAIRS.
+    """
+    is_unchecked = source.bits <= SEARCHED_BITS and not source.new_statuses
     trial = simd.splat(pairs.waiting_trials[at])
     status = simd.splat(pairs.waiting_keys[at])
     for i in range(first, _MOST_PAIRS, 8):
@@ -131,64 +135,64 @@ def _find_valid_pair(first, at, n, source, pairs):
             valid &= first_lanes(np.int64(_MOST_PAIRS - i))
         if valid:
             lane = lowest(valid)
-            _append_pairs(n, ONE << np.uint64(lane), status, s, t, trial, pairs)
+            _append_pairs(found, ONE << np.uint64(lane), status, s, t, trial, pairs)
             return True
     return False
 
 
 @block(always=True)
-def _append_pairs(n, valid, status, s, t, trial, pairs):
-    """Append the lanes ``valid`` to the pairs; return the new number."""
-    simd.store_compressed(pairs.keys, n, valid, status)
-    simd.store_compressed(pairs.sources, n, valid, s)
-    simd.store_compressed(pairs.targets, n, valid, t)
-    simd.store_compressed(pairs.trials, n, valid, trial)
-    return n + popcount(valid)
+def _append_pairs(found, valid, status, s, t, trial, pairs):
+    """Append the lanes ``valid`` to the ``found`` pairs; return the new number."""
+    simd.store_compressed(pairs.keys, found, valid, status)
+    simd.store_compressed(pairs.sources, found, valid, s)
+    simd.store_compressed(pairs.targets, found, valid, t)
+    simd.store_compressed(pairs.trials, found, valid, trial)
+    return found + popcount(valid)
 
 
 @block(always=True)
-def _queue_trials(count, bad, status, trial, pairs):
-    """Append the lanes ``bad`` to the waiting trials; return the new number."""
-    simd.store_compressed(pairs.waiting_keys, count, bad, status)
-    simd.store_compressed(pairs.waiting_trials, count, bad, trial)
-    return count + popcount(bad)
+def _append_waiting(waiting, invalid, status, trial, pairs):
+    """Append the lanes ``invalid`` to the ``waiting`` trials; return the new number."""
+    simd.store_compressed(pairs.waiting_keys, waiting, invalid, status)
+    simd.store_compressed(pairs.waiting_trials, waiting, invalid, trial)
+    return waiting + popcount(invalid)
 
 
 @block(always=True)
-def _draw_waiting(n, count, source, pairs):
+def _draw_waiting(found, waiting, source, pairs):
     """Sample pairs of the trials whose first candidate was not valid, and return the number of pairs.
 
     One candidate of eight trials at a time is tested while many trials wait, then eight candidates of one trial.
     """
     i = np.int64(1)
-    while count > _FEW_WAITING and i < _FEW_PAIRS:
-        still_waiting = np.int64(0)
-        for v in range(0, count, 8):
-            active = first_lanes(count - v)
+    while waiting > _FEW_WAITING and i < _FEW_PAIRS:
+        still_waiting = np.int64(0)  # the trials that wait are moved to the front, into places that have been read
+        for v in range(0, waiting, 8):
+            active = first_lanes(waiting - v)
             status, trial = simd.load(pairs.waiting_keys, v), simd.load(pairs.waiting_trials, v)
             number = simd.splat(np.uint64(i))
             s, t = _draw_candidates(source, trial, number)
             status = _status_keys(source, trial, number, status)
             valid = _valid_pairs(status, source.limit, s, t) & active
-            n = _append_pairs(n, valid, status, s, t, trial, pairs)
-            still_waiting = _queue_trials(still_waiting, active & ~valid, status, trial, pairs)
-        count = still_waiting
+            found = _append_pairs(found, valid, status, s, t, trial, pairs)
+            still_waiting = _append_waiting(still_waiting, active & ~valid, status, trial, pairs)
+        waiting = still_waiting
         i += 1
-    for v in range(count):
-        n += np.int64(_find_valid_pair(i, v, n, source, pairs))
-    return n
+    for v in range(waiting):
+        found += np.int64(_find_valid_pair(i, v, found, source, pairs))
+    return found
 
 
 @block(always=True)
-def _split_trials(start, wanted, candidates, n, count, source, pairs):
-    """Append the wanted trials among eight: valid ones to the pairs, invalid ones to the waiting trials."""
+def _split_trials(start, wanted, candidates, found, waiting, source, pairs):
+    """Append the wanted trials among eight: valid ones to the pairs, invalid ones to the waiting trials; return both numbers."""
     status, s, t = candidates
     s = s & _label_mask(source)
     t = t & _label_mask(source)
     trial = simd.splat(np.uint64(start)) + simd.iota(status)
     valid = _valid_pairs(status, source.limit, s, t) & wanted
-    return _append_pairs(n, valid, status, s, t, trial, pairs), _queue_trials(
-        count, wanted & ~valid, status, trial, pairs
+    return _append_pairs(found, valid, status, s, t, trial, pairs), _append_waiting(
+        waiting, wanted & ~valid, status, trial, pairs
     )
 
 
@@ -207,19 +211,22 @@ def draw_pairs(first, stop, source, pairs):
     Returns
     -------
     int64
-        Number of trials with a valid pair among their first 2^20 candidates.  Without ``whole`` and up to 2^19 labels, a trial
-        with fewer than two nonfaulty nodes is discarded earlier.
+        Number of trials with a valid pair among their first 2^20 candidates.  Without ``new_statuses`` and up to 2^19 labels, a
+        trial with fewer than two nonfaulty nodes is discarded earlier.
     """
-    n = np.int64(0)
-    count = np.int64(0)
+    found = np.int64(0)
+    waiting = np.int64(0)
     of_status, of_pair = philox.STATUS_KEYS, philox.PAIRS
     for start in range(first - first % 16, stop, 16):
+        # Word 0 for STATUS_KEYS is the trial's status key; words 0 and 1 for PAIRS are s and t of its first candidate.
         now, later = np.uint64(start), np.uint64(start + 8)
         status = philox.prepare_lanes(source.key, now, of_status), philox.prepare_lanes(source.key, later, of_status)
         ends = philox.prepare_lanes(source.key, now, of_pair), philox.prepare_lanes(source.key, later, of_pair)
         four = philox.four_word_lanes(source.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
         even, odd = simd.quarters(four[0]), simd.quarters(four[1])
         wanted, wanted_later = valid_lanes(start, 1, 8, first, stop), valid_lanes(start + 8, 1, 8, first, stop)
-        n, count = _split_trials(start, wanted, (even[0], even[2], odd[2]), n, count, source, pairs)
-        n, count = _split_trials(start + 8, wanted_later, (even[1], even[3], odd[3]), n, count, source, pairs)
-    return _draw_waiting(n, count, source, pairs)
+        found, waiting = _split_trials(start, wanted, (even[0], even[2], odd[2]), found, waiting, source, pairs)
+        found, waiting = _split_trials(
+            start + 8, wanted_later, (even[1], even[3], odd[3]), found, waiting, source, pairs
+        )
+    return _draw_waiting(found, waiting, source, pairs)

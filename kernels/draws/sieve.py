@@ -5,9 +5,12 @@ passes each to the subject's ``inspect``, which records the trials that labels a
 (``append_trials``).  Whenever a queue holds a full vector, the subject's ``work_off`` decides its trials together.
 
 A vector has a trial in each of its ``lanes``, a literal for which the blocks that take it are specialised.  Labels are rows of
-vectors (``fastcube.kernels.draws.lanes``).  A queue has rows of two vectors and a trial in each column.  There is one row for
-each label, and at the end rows with the trial's lane and the digits of its *group*, which counts vectors from the first sampled
-trial on.  New columns are appended after the filled ones.  Once a vector is full its columns are decided and the rest moves down.
+vectors (``fastcube.kernels.draws.lanes``, which explains ``parts``).
+
+A queue has rows of two vectors and a trial in each column (``_cell_index``).  Rows 0, 1, ... hold the trial's labels, and may be
+followed by rows of the subject.  The last rows identify the trial: its lane, and its *group*, the index of its vector counted
+from the first sampled trial on, in digits of the width of a lane, least significant first.  New columns are appended after the
+filled ones.  Once a vector is full its columns are decided and the rest moves down.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ class TrialVector(NamedTuple):
     key: U64  #: key of the point
     start: I64  #: trial in lane 0
     parts: I64  #: see ``count_parts``
-    at: I64  #: index of its first row in the labels
+    at: I64  #: index in ``Samples.labels`` of lane 0 of its row 0; row k begins ``lanes * k`` entries later
     first: I64  #: first wanted trial
     stop: I64  #: trial after the last wanted one
 
@@ -45,7 +48,7 @@ class TrialVector(NamedTuple):
 class Queue(NamedTuple):
     """Trials to be decided one vector at a time, one trial per column; made by ``make_queue``."""
 
-    cells: Cells  #: rows of two vectors, first the labels, at last those that identify the trial
+    cells: Cells  #: rows of two vectors: labels, rows of the subject, lane, digits of the group
     rows: I64  #: number of rows
     parts: I64  #: see ``count_parts``
     origin: I64  #: the trial from which groups are counted
@@ -107,39 +110,52 @@ def redraw_lane(samples, trials, i, lanes):
 
 
 # ---------------------------------------------------------------- queues
+#
+# The blocks that append write behind the filled columns.  The number of filled columns is raised once all rows are written, by
+# ``append_trials`` or by the subject.
+
+
+@block(always=True)
+def _cell_index(lanes, row, column):
+    """Return the index in ``Queue.cells`` of a row and column."""
+    return 2 * lanes * row + column
 
 
 @block
-def append_lanes(queue, lanes, rows, chosen, source, at, step):
-    """Append the chosen lanes of ``rows`` rows, ``step`` apart in ``source``, compacted, to the queue's first rows."""
+def append_lanes(queue, lanes, rows, chosen, source, at, row_length):
+    """Append the chosen lanes of ``rows`` rows, compacted, to the queue's first rows.
+
+    In ``source`` row 0 begins at index ``at``, and each other row ``row_length`` entries after the one before.
+    """
     filled = queue.filled[0]  # loaded once, because the compiler assumes that every store might change it
     for k in range(rows):
-        row = simd.load(source, at + k * step)
-        simd.store_compressed(queue.cells, 2 * lanes * k + filled, chosen, row)
+        row = simd.load(source, at + k * row_length)
+        simd.store_compressed(queue.cells, _cell_index(lanes, k, filled), chosen, row)
 
 
 @block
 def append_row(queue, lanes, k, row):
     """Write a vector after the filled columns of row ``k``."""
-    simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
+    simd.store(queue.cells, _cell_index(lanes, k, queue.filled[0]), row)
 
 
 @block
 def append_compressed(queue, lanes, k, chosen, row):
     """Write the chosen lanes of a vector, compacted, after the filled columns of row ``k``."""
-    simd.store_compressed(queue.cells, 2 * lanes * k + queue.filled[0], chosen, row)
+    simd.store_compressed(queue.cells, _cell_index(lanes, k, queue.filled[0]), chosen, row)
 
 
 @block(always=True)
 def append_trials(queue, samples, trials, chosen, lanes):
     """Append the chosen trials of a vector to a queue: their labels, their lanes and the digits of their group."""
     append_lanes(queue, lanes, samples.count, chosen, samples.labels, trials.at, lanes)
-    pattern = simd.load(samples.labels, trials.at)  # for the type of its lanes
+    kind = simd.load(samples.labels, trials.at)  # only its type matters
     row = queue.rows - 1 - group_index_rows(lanes)
-    append_compressed(queue, lanes, row, chosen, simd.iota(pattern))
+    append_compressed(queue, lanes, row, chosen, simd.iota(kind))
+    # With two parts, 2 * lanes trials are sampled together and make two groups: the even trials, then the odd ones.
     group = (trials.start - queue.origin) // lanes + (trials.start & (trials.parts - 1))
     for i in range(group_index_rows(lanes)):
-        append_row(queue, lanes, row + 1 + i, simd.splat_like(pattern, np.uint64(group >> (512 // lanes * i))))
+        append_row(queue, lanes, row + 1 + i, simd.splat_like(kind, np.uint64(group >> (512 // lanes * i))))
     queue.filled[0] += bits.popcount(chosen)
 
 
@@ -157,10 +173,10 @@ def queue_trials(queue, samples, trials, chosen, repeated, lanes):
 def decode_trial(queue, lanes, column):
     """Return the index of the trial in a column of the queue, from the last rows of the column: its lane and its group."""
     row = queue.rows - 1 - group_index_rows(lanes)
-    lane = np.int64(queue.cells[2 * lanes * row + column])
+    lane = np.int64(queue.cells[_cell_index(lanes, row, column)])
     group = np.int64(0)
     for i in range(group_index_rows(lanes)):
-        group |= np.int64(queue.cells[2 * lanes * (row + 1 + i) + column]) << (512 // lanes * i)
+        group |= np.int64(queue.cells[_cell_index(lanes, row + 1 + i, column)]) << (512 // lanes * i)
     part = group & (queue.parts - 1)
     return queue.origin + (group - part) * lanes + lane * queue.parts + part
 
@@ -169,7 +185,7 @@ def decode_trial(queue, lanes, column):
 def drop_first_vector(queue, lanes):
     """Drop the first vector of columns, and move the rest down."""
     for k in range(queue.rows):
-        simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
+        simd.store(queue.cells, _cell_index(lanes, k, 0), simd.load(queue.cells, _cell_index(lanes, k, lanes)))
     queue.filled[0] = max(queue.filled[0] - lanes, np.int64(0))
 
 
@@ -207,7 +223,7 @@ def make_sieve(inspect: Any, work_off: Any = queue_nothing, small: bool = False)
         words = samples.labels.view(np.uint64)
         pattern = lane_pattern(samples.n, lanes)
         start = first_sampled_trial(first, samples.n, lanes)
-        vector = np.int64(0)
+        vector = np.int64(0)  # which of the 4 sampled vectors, or 8 with two parts, is inspected next
         waiting = False
         while start < stop or waiting:
             draining = start >= stop

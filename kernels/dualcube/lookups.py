@@ -1,5 +1,7 @@
 """PRACTICAL routing that queries node statuses in the order of the interpretation, and records each query (B7, B8, B10).
 
+``routing`` documents the terms (walk, exit, virtual edge) and ``size``, the number of nodes on the path.
+
 Routing of single instances uses this form, for any fault set.  The statistic ``lookups``, the number of distinct labels whose
 status is queried, is counted with it.  ``practical`` takes the same paths with different queries.
 """
@@ -29,25 +31,38 @@ from .trees import (
     start_tree,
 )
 
-#: Kinds of events, the first number of a row of ``events``.
-CROSSED = np.int64(0)  #: tree node ``node`` of a tree of ``nodes`` nodes has the nonfaulty cross neighbour ``other``
-#: A walk to ``other`` ends at ``node``: its tree of ``nodes`` nodes has no nonfaulty wanted neighbour and cannot grow.
+#: Kinds of events; the comments tell what ``nodes``, ``others`` and ``tree_sizes`` of ``Events`` hold.
+#: The tree node ``nodes``, in a tree of ``tree_sizes`` nodes, has the nonfaulty cross neighbour ``others``.
+CROSSED = np.int64(0)
+#: A walk to ``others`` ends at ``nodes``: its tree of ``tree_sizes`` nodes has no nonfaulty wanted neighbour and cannot grow.
 STUCK = np.int64(1)
-FAULTY = np.int64(2)  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
-ENDED = np.int64(3)  #: the tree of ``node`` cannot grow past ``nodes`` nodes: no exit is left
-LIMITED = np.int64(4)  #: the tree of ``node`` would grow past LIMIT_NODES
+#: The far end ``nodes`` of a virtual edge is faulty; ``others`` is its cross neighbour, and ``tree_sizes`` 0.
+FAULTY = np.int64(2)
+#: The tree of the root ``nodes`` (also ``others``) cannot grow past ``tree_sizes`` nodes: no exit is left.
+ENDED = np.int64(3)
+#: The tree of the root ``nodes`` would grow past LIMIT_NODES; ``others`` is the target of a walk, or for exits the root again.
+LIMITED = np.int64(4)
 
-#: Number of rows of ``events`` that are recorded for a route.
+#: Number of events that are recorded for a route.
 MOST_EVENTS = 256
+
+
+class Events(NamedTuple):
+    """What happened on a route, in order; the meaning depends on the kind.  The first ``used[0]`` entries are in use."""
+
+    kinds: Words
+    nodes: Words
+    others: Words
+    tree_sizes: Words
+    used: Ints  #: (1): number of events
+    most: I64  #: number of entries; later events are not recorded
 
 
 class LookupRecord(NamedTuple):
     """Queried labels and events of a route.  If ``asked`` was too small, its count IS_FULL is 1 and the route is repeated."""
 
     asked: LabelSet  #: the labels whose status was queried
-    events: Words  #: rows of four numbers: kind, node, other node, number of nodes of the tree
-    noted: Ints  #: one entry: number of rows of ``events`` in use
-    most: I64  #: number of rows of ``events``
+    events: Events
 
 
 class RecordedDualCube(NamedTuple):
@@ -63,29 +78,33 @@ class RecordedDualCube(NamedTuple):
 @scratch
 def lookup_record_for(labels, events):
     """Return an empty record for up to ``labels`` labels and ``events`` events."""
-    return LookupRecord(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
+    rows = np.zeros((4, events), np.uint64)
+    return LookupRecord(label_set(labels), Events(rows[0], rows[1], rows[2], rows[3], np.zeros(1, np.int64), events))
 
 
 @block
 def clear_record(record):
+    """Forget the queried labels and the events."""
     clear_labels(record.asked)
-    record.noted[0] = 0
+    record.events.used[0] = 0
 
 
 @block
-def _append_event(world, kind, node, other, nodes):
-    """Append an event unless ``events`` is full."""
-    events, row = world.record.events, world.record.noted[0]
-    if row < world.record.most:
-        events[4 * row] = np.uint64(kind)
-        events[4 * row + 1] = node
-        events[4 * row + 2] = other
-        events[4 * row + 3] = np.uint64(nodes)
-        world.record.noted[0] += 1
+def _append_event(world, kind, node, other, tree_size):
+    """Append an event unless ``Events`` is full."""
+    events = world.record.events
+    i = events.used[0]
+    if i < events.most:
+        events.kinds[i] = np.uint64(kind)
+        events.nodes[i] = node
+        events.others[i] = other
+        events.tree_sizes[i] = np.uint64(tree_size)
+        events.used[0] += 1
 
 
 @block
 def _is_listed(faults, label):
+    """Whether the ascending array ``faults`` contains ``label``."""
     low, high = 0, faults.size
     while low < high:
         middle = (low + high) // 2
@@ -108,8 +127,8 @@ _grow_tree = make_tree_grower(_first_nonfaulty)
 
 
 @block
-def _append_hyp_path(world, a, b, free, at, workspace):
-    """Append the nodes after ``a`` of HYP(a, b) to the path of length ``at``; return the new length, EXHAUSTED or LIMIT."""
+def _append_hyp_path(world, a, b, free, size, workspace):
+    """Append the nodes after ``a`` of HYP(a, b) to the path of ``size`` nodes; return its new size, EXHAUSTED or LIMIT."""
     while a != b:
         want = a ^ b
         d = _first_nonfaulty(world, a, want)
@@ -134,13 +153,13 @@ def _append_hyp_path(world, a, b, free, at, workspace):
                     i += 1
                 set_children_untried_dims(WALK_TREE, n, dims, workspace.trees)
                 n *= 2
-            at = append_path_down(WALK_TREE, i, a, at, workspace)
+            size = append_path_down(WALK_TREE, i, a, size, workspace)
             a ^= node_offset(WALK_TREE, i, workspace.trees)
         a ^= d
         free ^= d
-        workspace.path[at] = a
-        at += 1
-    return at
+        workspace.path[size] = a
+        size += 1
+    return size
 
 
 @block
@@ -170,14 +189,14 @@ def _next_exit(exits, i, n, world, trees):
 
 @block
 def _is_landing(world, v, over):
-    """Whether ``v``, the neighbour of ``over`` in the other class or cluster, is nonfaulty; if not, the event is recorded."""
+    """Whether ``v``, the cross neighbour of ``over``, is nonfaulty; if not, the event is recorded."""
     if is_nonfaulty(world, v):
         return True
     _append_event(world, FAULTY, v, over, 0)
     return False
 
 
-route_recorded = make_router(_next_exit, _append_hyp_path, lands=_is_landing)
+route_recorded = make_router(_next_exit, _append_hyp_path, is_landing=_is_landing)
 
 
 @kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
@@ -204,7 +223,7 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array
         The queried labels, ascending.
     uint64 array, shape (rows, 4)
-        The first MOST_EVENTS events.
+        The first MOST_EVENTS events: kind, node, other node and tree size.
     """
     workspace = route_workspace_for(PATH_NODES, TREE_COUNT)
     capacity = 2048
@@ -215,11 +234,10 @@ def route_one(m, key, threshold, faults, s, t):
         if record.asked.counts[IS_FULL] == 0:
             break
         capacity *= 4
-    asked = record.asked
-    labels = np.sort(asked.table[asked.places[: asked.counts[STORED_LABELS]]] - ONE)
-    return (
-        nodes,
-        workspace.path[: max(nodes, 0)].copy(),
-        labels,
-        record.events.reshape((-1, 4))[: record.noted[0]].copy(),
-    )
+    asked, events = record.asked, record.events
+    labels = np.sort(asked.table[asked.places[: asked.counts[STORED_LABELS]]] - ONE)  # a table holds labels plus one
+    rows = np.empty((events.used[0], 4), np.uint64)
+    for i in range(events.used[0]):
+        rows[i, 0], rows[i, 1] = events.kinds[i], events.nodes[i]
+        rows[i, 2], rows[i, 3] = events.others[i], events.tree_sizes[i]
+    return nodes, workspace.path[: max(nodes, 0)].copy(), labels, rows

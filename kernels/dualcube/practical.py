@@ -1,9 +1,13 @@
 """PRACTICAL routing in dual-cubes, one route at a time and fast; node statuses are hashes computed on demand (B7).
 
+``make_router`` documents the terms: walk, HYP, exit, u', v and v'.  A walk's *wanted* dimensions are those in which its current
+node differs from its target, and its *free* dimensions those that it may still use.  A free dimension that is not wanted leads
+off the straight way and has to be crossed back.
+
 The code works on labels.  The dimensions of a cluster are bits of the label, and the cross edge flips bit 2m, so memory does not
-grow with 2^m.  The path is that of the interpretation, but other statuses are queried.  Up to eight neighbours of a tree node are
-queried at once, because eight hashes in a vector cost as much as one and a branch on each answer costs more.  Queries that cannot
-change the path are left out:
+grow with 2^m.  The path is that of the interpretation, but other statuses are queried.  Up to eight neighbours of a tree node, in
+a *window* of consecutive dimensions (five at exits), are queried at once, because eight hashes in a vector cost as much as one
+and a branch on each answer costs more.  Queries that cannot change the path are left out:
 
 - walks (HYP) are only tried towards nonfaulty targets, because a walk towards a faulty target fails;
 - so the last hop of a walk needs no query;
@@ -33,7 +37,7 @@ from ..machine.jit import block
 from .routing import EXHAUSTED, LIMIT, WALK_TREE, make_router
 from .trees import LIMIT_NODES, SINGLE, append_path_down, make_tree_grower, node_offset, set_untried_dims, start_tree
 
-# Lanes of ``_exit_pattern``: five dimensions, then u', v and v'.
+# Bits of the lanes of ``_exit_pattern``: five dimensions, then u', v and v'.
 _DIMS, _EXIT_BITS = np.uint64(0x1F), np.uint64(0xE0)
 # Numbers of dimensions in a window; typed for the same reason as ``trees.BEFORE_ROOT``.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
@@ -76,24 +80,25 @@ def _dimension_window(dims, most):
 
 
 @block(always=True)
-def _first_wanted(world, node, want, is_near, nonfaulty):
+def _first_wanted(world, node, want, in_window, nonfaulty):
     """Return the first dimension of ``want`` across which ``node`` has a nonfaulty neighbour, or 0.
 
-    With ``is_near`` the mask ``nonfaulty`` of dimensions already answers this for all of ``want``.
+    With ``in_window`` the mask ``nonfaulty`` of the window's dimensions answers this without a query, for it contains all of
+    ``want``.
     """
-    if is_near:
+    if in_window:
         return highest_bit(nonfaulty & want) if nonfaulty & want else ZERO
     return _first_nonfaulty(world, node, want)
 
 
 @block(always=True)
-def _grow_towards(world, a, want, dims, is_near, trees):
+def _grow_towards(world, a, want, dims, in_window, trees):
     """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across a dimension of ``want``.
 
-    Returns the index of that node (or EXHAUSTED or LIMIT) and the dimension.  One vector of hashes per node covers the first of
-    its ``dims``, and with ``is_near`` all of ``want``.
+    Returns the index of that node (or EXHAUSTED or LIMIT) and the dimension.  One window per node covers the first of its
+    ``dims``, and with ``in_window`` all of ``want``.  Dimensions below the window stay untried until ``_grow_tree`` queries them.
     """
-    low, window = _dimension_window(dims | want if is_near else dims, _EIGHT)
+    low, window = _dimension_window(dims | want if in_window else dims, _EIGHT)
     unqueried = (ONE << low) - ONE  # dimensions below the window
     start_tree(WALK_TREE, dims & (_nonfaulty_bits(world, a, window) << low | unqueried), trees)
     n = SINGLE
@@ -103,7 +108,7 @@ def _grow_towards(world, a, want, dims, is_near, trees):
         for i in range(n, 2 * n):
             offset = node_offset(WALK_TREE, i, trees)
             nonfaulty = _nonfaulty_bits(world, a ^ offset, window) << low
-            d = _first_wanted(world, a ^ offset, want, is_near, nonfaulty)
+            d = _first_wanted(world, a ^ offset, want, in_window, nonfaulty)
             if d:
                 return i, d
             set_untried_dims(WALK_TREE, i, dims & (nonfaulty | unqueried) & ~offset, trees)
@@ -112,33 +117,33 @@ def _grow_towards(world, a, want, dims, is_near, trees):
 
 
 @block
-def append_hyp_path(world, a, b, free, at, workspace):
-    """Append the nodes after ``a`` of HYP(a, b), ``b`` nonfaulty, to the path; return the new length, EXHAUSTED or LIMIT."""
+def append_hyp_path(world, a, b, free, size, workspace):
+    """Append the nodes after ``a`` of HYP(a, b), ``b`` nonfaulty, to the path; return the new size, EXHAUSTED or LIMIT."""
     low, window = _dimension_window(free, _EIGHT)
-    is_near = free & ((ONE << low) - ONE) == ZERO  # whether one vector of hashes covers all free dimensions
+    in_window = free & ((ONE << low) - ONE) == ZERO  # whether one window covers all free dimensions
     nonfaulty = ZERO
     while True:
         want = a ^ b
         if want & (want - np.uint64(1)) == ZERO:
             if want:
-                workspace.path[at] = b
-                at += 1
-            return at
-        if is_near:
+                workspace.path[size] = b
+                size += 1
+            return size
+        if in_window:
             nonfaulty = _nonfaulty_bits(world, a, window) << low
-        d = _first_wanted(world, a, want, is_near, nonfaulty)
+        d = _first_wanted(world, a, want, in_window, nonfaulty)
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
-            i, d = _grow_towards(world, a, want, free ^ want, is_near, workspace.trees)
+            i, d = _grow_towards(world, a, want, free ^ want, in_window, workspace.trees)
             if i < 0:
                 return i
-            at = append_path_down(WALK_TREE, i, a, at, workspace)
+            size = append_path_down(WALK_TREE, i, a, size, workspace)
             a ^= node_offset(WALK_TREE, i, workspace.trees)
         a ^= d
         free ^= d
-        workspace.path[at] = a
-        at += 1
+        workspace.path[size] = a
+        size += 1
 
 
 @block(always=True)
@@ -158,19 +163,20 @@ def next_exit(exits, i, n, world, trees):
     """Return the index of the next node u after ``i`` of a tree of ``n`` nodes with u', v and v' nonfaulty (see ``ExitTree``).
 
     Returns EXHAUSTED or LIMIT in place of the index if there is none, and the number of nodes that the tree has then.  All nodes
-    of a level are queried before the first result is used, so that independent hashes overlap.
+    of a level are queried before the first result is used, so that independent hashes overlap, from the last node to the first,
+    so that the first exit remains.
     """
     tree, root, dims = exits.tree, exits.root, exits.dims
     low, pattern = _exit_pattern(dims, exits.difference, ONE << (world.m + world.m))
     first = i + 1
     while True:
-        found = n
+        found = n  # no node has this index
         for j in range(n - 1, first - 1, -1):
             offset = node_offset(tree, j, trees)
             nonfaulty = _nonfaulty_bits(world, root ^ offset, pattern)
-            refused = ((nonfaulty ^ _DIMS) & _DIMS) << low
+            refused = (~nonfaulty & _DIMS) << low
             set_untried_dims(tree, j, dims & ~(offset | refused), trees)
-            found = j if nonfaulty >= _EXIT_BITS else found
+            found = j if nonfaulty >= _EXIT_BITS else found  # the three highest bits are set
         if found < n:
             return found, n
         if n == LIMIT_NODES:
@@ -181,4 +187,4 @@ def next_exit(exits, i, n, world, trees):
         n *= 2
 
 
-route = make_router(next_exit, append_hyp_path, first=_first_nonfaulty)
+route = make_router(next_exit, append_hyp_path, find_first=_first_nonfaulty)

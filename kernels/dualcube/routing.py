@@ -1,7 +1,15 @@
-"""The control flow of PRACTICAL: out of a cluster, over to another cluster, and within a cluster (Li, Peng & Chu, B7).
+"""The control flow of PRACTICAL: out of a cluster, over to another cluster, and within a cluster (Li, Peng & Chu).
 
-``make_router`` combines it with the steps of ``practical``, which is fast, or of ``lookups``, which queries statuses in the
-order of the interpretation.
+The steps are those of interpretation B7 (``docs/readings/li-peng-chu.md``), and so are the names: HYP(a, b) is a walk inside one
+cluster, and TO_CLUSTER(a, b) a path to another cluster of the class of a.  x' is the neighbour of x over its cross edge.  An exit
+is a tree node u with u' nonfaulty.  In TO_CLUSTER the edge from u to v = u ^ ``difference`` is virtual: the route takes u', a
+walk to v', then v.
+
+A route is written to ``RouteWorkspace.path``.  ``size`` is always the number of nodes on it so far, or EXHAUSTED or LIMIT.
+Nothing has to be undone after a failed step, because the next attempt continues from an earlier size.
+
+``make_router`` combines the control flow with the steps of ``practical``, which is fast, or of ``lookups``, which queries
+statuses in the order of the interpretation.
 """
 
 from __future__ import annotations
@@ -16,18 +24,20 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
 from .trees import BEFORE_ROOT, SINGLE, append_path_down, append_path_up, node_offset, start_tree
 
-#: Results of a route other than the number of nodes of its path.
-EXHAUSTED = -1  #: the algorithm has nothing left to try
+#: Results of a route or a step other than the number of nodes on the path; both are negative.
+EXHAUSTED = -1  #: nothing is left to try
 LIMIT = -2  #: a tree would grow past LIMIT_NODES
 
 #: Index of each tree in ``RouteWorkspace.trees``.
 WALK_TREE, EXIT_TREE, BACK_TREE, CLUSTER_TREE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 TREE_COUNT = 4
 
-# Knowledge about a target: unknown, without a nonfaulty neighbour in its cluster, or with one.
+# What is known about a walk's target (``target_state``): nothing, that it has no nonfaulty neighbour in its cluster, or that it
+# has one.
 _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 
-#: Most nodes of a path before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
+#: Most nodes of a path before loops are erased: three tree paths of at most 14 nodes, and two walks of at most 30 steps, each of
+#: at most 15 nodes.
 PATH_NODES = 2048
 
 
@@ -47,7 +57,7 @@ def position_dims(label, m):
     return low << m if label >> (m + m) else low
 
 
-def make_router(next_exit, walk, *, first=None, lands=None):
+def make_router(next_exit, walk, *, find_first=None, is_landing=None):
     """Return the routing function for the given steps; a factory for the same reason as ``trees.make_tree_grower``.
 
     Parameters
@@ -56,29 +66,30 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         ``next_exit(exits, i, n, world, trees)``: the next exit after node ``i`` of a tree of ``n`` nodes, or EXHAUSTED or LIMIT,
         and the number of nodes of the tree then.  Every ``world`` has the field ``m`` of its dual-cube.
     walk : block
-        ``walk(world, a, b, free, at, workspace)``: HYP(a, b) along ``free``; appends the nodes after ``a`` and returns the new
-        length, EXHAUSTED or LIMIT.
-    first : block, optional
-        As of ``trees.make_tree_grower``.  Once a walk has failed, it decides whether the target has a nonfaulty neighbour in
-        its cluster.  If not, further walks to the target are skipped.
-    lands : block, optional
-        ``lands(world, v, over)``: whether ``v``, the neighbour of ``over``, is nonfaulty.  Left out if ``next_exit`` tests it.
+        ``walk(world, a, b, free, size, workspace)``: HYP(a, b) along the dimensions ``free``; appends the nodes after ``a`` and
+        returns the new size, EXHAUSTED or LIMIT.
+    find_first : block, optional
+        The ``first`` of ``trees.make_tree_grower``.  Once a walk has failed, it decides whether the target has a nonfaulty
+        neighbour in its cluster.  If not, further walks to the target are skipped.
+    is_landing : block, optional
+        ``is_landing(world, v, over)``: whether ``v``, the cross neighbour of ``over``, is nonfaulty.  Left out if ``next_exit``
+        tests it.
     """
     # Numba removes the branches that these constants exclude before it compiles them.
-    remembers, asks = first is not None, lands is not None
+    remembers, tests_landing = find_first is not None, is_landing is not None
 
     @block(always=True)
-    def learn_target_state(world, b, dims, entry):
-        """Return ``entry``, or if that is _UNKNOWN, the state _OPEN or _ISOLATED of a target ``b`` to which a walk has failed."""
-        if entry == _UNKNOWN:
-            return _OPEN if first(world, b, dims) else _ISOLATED
-        return entry
+    def learn_target_state(world, b, dims, target_state):
+        """Return ``target_state``, or _OPEN or _ISOLATED in place of _UNKNOWN, for a target ``b`` to which a walk has failed."""
+        if target_state == _UNKNOWN:
+            return _OPEN if find_first(world, b, dims) else _ISOLATED
+        return target_state
 
     @block
-    def route_to_cluster(world, a, b, dims, entry, start, workspace):
+    def route_to_cluster(world, a, b, dims, target_state, start, workspace):
         """Append the path TO_CLUSTER(a, b), where ``a`` is the last of the ``start`` nodes on the path.
 
-        ``entry`` is the knowledge about ``b``.  Returns the new length (or EXHAUSTED, LIMIT) and the new knowledge about ``b``.
+        ``target_state`` is what is known about ``b``.  Returns the new size (or EXHAUSTED, LIMIT) and the new state of ``b``.
         """
         cross = ONE << (world.m + world.m)
         other = (cross - ONE) ^ dims
@@ -90,23 +101,23 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         while True:
             i, n = next_exit(exits, i, n, world, workspace.trees)
             if i < 0:
-                return i, entry
+                return i, target_state
             u = a ^ node_offset(CLUSTER_TREE, i, workspace.trees)
             v = u ^ difference
-            if remembers and entry == _ISOLATED and v != b:
+            if remembers and target_state == _ISOLATED and v != b:
                 continue
-            at = append_path_down(CLUSTER_TREE, i, a, start, workspace)
-            workspace.path[at] = u ^ cross
-            at = walk(world, u ^ cross, v ^ cross, other, at + 1, workspace)
-            if at >= 0 and (not asks or lands(world, v, v ^ cross)):
-                workspace.path[at] = v
-                at = walk(world, v, b, dims, at + 1, workspace)
-                if at >= 0:
-                    return at, entry
+            size = append_path_down(CLUSTER_TREE, i, a, start, workspace)
+            workspace.path[size] = u ^ cross
+            size = walk(world, u ^ cross, v ^ cross, other, size + 1, workspace)
+            if size >= 0 and (not tests_landing or is_landing(world, v, v ^ cross)):
+                workspace.path[size] = v
+                size = walk(world, v, b, dims, size + 1, workspace)
+                if size >= 0:
+                    return size, target_state
                 if remembers:
-                    entry = learn_target_state(world, b, dims, entry)
-            if at == LIMIT:
-                return at, entry
+                    target_state = learn_target_state(world, b, dims, target_state)
+            if size == LIMIT:
+                return size, target_state
 
     @block
     def route_between_classes(world, s, t, workspace):
@@ -114,7 +125,7 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(t, world.m)
-        entry = _UNKNOWN
+        target_state = _UNKNOWN
         exits = ExitTree(EXIT_TREE, s, dims, ZERO)
         start_tree(EXIT_TREE, dims, workspace.trees)
         i = BEFORE_ROOT
@@ -123,27 +134,27 @@ def make_router(next_exit, walk, *, first=None, lands=None):
             i, n = next_exit(exits, i, n, world, workspace.trees)
             if i < 0:
                 return i
-            head = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
-            a = workspace.path[head - 1] ^ cross
-            workspace.path[head] = a
+            exit_size = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
+            a = workspace.path[exit_size - 1] ^ cross
+            workspace.path[exit_size] = a
             if (a ^ t) & dims == ZERO:
-                if remembers and entry == _ISOLATED and a != t:
+                if remembers and target_state == _ISOLATED and a != t:
                     continue
-                at = walk(world, a, t, other, head + 1, workspace)
-                if at != EXHAUSTED:
-                    return at
+                size = walk(world, a, t, other, exit_size + 1, workspace)
+                if size != EXHAUSTED:
+                    return size
                 if remembers:
-                    entry = learn_target_state(world, t, other, entry)
+                    target_state = learn_target_state(world, t, other, target_state)
                 continue
-            at, entry = route_to_cluster(world, a, t, other, entry, head + 1, workspace)
-            if at == LIMIT:
-                return at
-            if at >= 0:
+            size, target_state = route_to_cluster(world, a, t, other, target_state, exit_size + 1, workspace)
+            if size == LIMIT:
+                return size
+            if size >= 0:
                 # Walks and cluster paths never repeat a node.  The route can cross the tree path s -> a only if it returns
                 # straight through a' : a.
-                if workspace.path[head + 1] == workspace.path[head - 1]:
-                    at = erase_loops(workspace.path, at)
-                return at
+                if workspace.path[exit_size + 1] == workspace.path[exit_size - 1]:
+                    size = erase_loops(workspace.path, size)
+                return size
 
     @block
     def route_around_cluster(world, s, t, workspace):
@@ -171,17 +182,17 @@ def make_router(next_exit, walk, *, first=None, lands=None):
                 if j < 0:
                     break
                 b = t ^ node_offset(BACK_TREE, j, workspace.trees) ^ cross
-                at = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
-                workspace.path[at] = a
-                at += 1
+                size = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
+                workspace.path[size] = a
+                size += 1
                 if a != b:
-                    at, _ = route_to_cluster(world, a, b, other, _UNKNOWN, at, workspace)
-                if at == LIMIT:
-                    return at
-                if at >= 0:
-                    workspace.path[at] = b ^ cross
-                    at = append_path_up(BACK_TREE, j, t, at + 1, workspace)
-                    return erase_loops(workspace.path, at)
+                    size, _ = route_to_cluster(world, a, b, other, _UNKNOWN, size, workspace)
+                if size == LIMIT:
+                    return size
+                if size >= 0:
+                    workspace.path[size] = b ^ cross
+                    size = append_path_up(BACK_TREE, j, t, size + 1, workspace)
+                    return erase_loops(workspace.path, size)
 
     @block
     def route(world, s, t, workspace):
@@ -208,11 +219,11 @@ def make_router(next_exit, walk, *, first=None, lands=None):
             return route_between_classes(world, s, t, workspace)
         dims = position_dims(s, world.m)
         if (s ^ t) & ~dims:
-            at, _ = route_to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, workspace)
-            return at
-        at = walk(world, s, t, dims, SINGLE, workspace)
-        if at != EXHAUSTED:
-            return at
+            size, _ = route_to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, workspace)
+            return size
+        size = walk(world, s, t, dims, SINGLE, workspace)
+        if size != EXHAUSTED:
+            return size
         return route_around_cluster(world, s, t, workspace)
 
     return route

@@ -1,5 +1,7 @@
 """Trials of dual-cube routing: sample a pair, route it, optionally search for a shortest path, and tally (B8).
 
+The route is that of PRACTICAL (``routing``).  Its *lookups* are the distinct labels whose status the interpretation queries.
+
 Node statuses are hashes under ``nodes.status_key``, and ``pairs.draw_pairs`` samples pairs of nodes nonfaulty under them.  A
 trial is discarded if fewer than two nodes are nonfaulty (tested for m <= SEARCH_M), or if none of the first 2^20 candidate pairs
 is valid.  At failure rates up to 0.99 the latter has probability below 10^-45.
@@ -10,7 +12,7 @@ and shortest paths are counted pair by pair.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from ..draws.pairs import BATCH, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
-from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_lanes, add_quantity, offer, read_maximum
 from .lanes import DualCube, is_faster_in_lanes, route_batch_for, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
@@ -29,8 +31,8 @@ from .routing import LIMIT, PATH_NODES, TREE_COUNT, position_dims
 from .shortest import bitmask_words, draw_nonfaulty, shortest_length
 from .trees import route_workspace_for
 
-#: Without the search, lookups are counted in trials whose index is a multiple of this power of two, because recording the queries
-#: takes several times as long as the route.
+#: Without the search, lookups are counted in the trials whose index is a multiple of this power of two, because recording the
+#: queries takes several times as long as the route.
 LOOKUPS_EVERY = 64
 
 _VALID = DUALCUBE_ROUTING.counter("valid")
@@ -56,9 +58,25 @@ _LONGEST = DUALCUBE_ROUTING.maximum("longest")
 _DETOUR = DUALCUBE_ROUTING.maximum("detour")
 
 _TWO = np.uint64(2)
-# Lengths as unsigned numbers: the value of LIMIT, and a bound of all lengths.  Failures, which are negative, are far above it.
-_LIMITED = np.uint64(LIMIT % 2**64)
-_LONGEST_LENGTH = np.uint64(2**32)
+# Vectors hold lengths as unsigned numbers: the value of LIMIT, and a bound of all lengths.  Failures, which are negative, are far
+# above it.
+_LIMIT_UNSIGNED = np.uint64(LIMIT % 2**64)
+_LENGTH_BOUND = np.uint64(2**32)
+
+
+class SearchBitmasks(NamedTuple):
+    """Scratch memory of ``shortest.shortest_length``, shape (2, bitmask_words(m)) each."""
+
+    nonfaulty: Any  #: uint64 array: the nonfaulty nodes of one trial
+    seen: Any  #: uint64 array, overwritten by a search
+    spare: Any  #: uint64 array, overwritten by a search
+
+
+@scratch
+def search_bitmasks_for(m, searching):
+    """Return scratch memory for searches in DC(m); empty arrays unless ``searching``."""
+    shape = (2, bitmask_words(m) if searching else 0)
+    return SearchBitmasks(np.zeros(shape, np.uint64), np.zeros(shape, np.uint64), np.zeros(shape, np.uint64))
 
 
 @block(always=True)
@@ -75,69 +93,70 @@ def _distance_lanes(s, t, m):
     zero = simd.splat(ZERO)
     x = s ^ t
     low = simd.splat((ONE << m) - ONE)
-    names = simd.select((s >> simd.splat(m + m)) == zero, low << simd.splat(m), low)
+    # A cluster is named by the label bits outside its dimensions.
+    cluster_name = simd.select((s >> simd.splat(m + m)) == zero, low << simd.splat(m), low)
     same_class = (x >> simd.splat(m + m)) == zero
-    leaves_cluster = same_class & ((x & names) != zero)
+    leaves_cluster = same_class & ((x & cluster_name) != zero)
     return simd.popcount(x) + simd.select(leaves_cluster, simd.splat(_TWO), zero)
 
 
 @block(always=True)
-def _update_maximum(tally, at, wanted, values, trials, row):
-    """Update the maximum at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index.
+def _update_maximum(tally, maximum, wanted, values, trials, scratch_row):
+    """Update the ``maximum`` of a tally with the lanes ``wanted``: a larger value wins, then a smaller trial index.
 
-    ``row`` is scratch memory for sixteen words.
+    Overwrites the first sixteen words of ``scratch_row``.
     """
-    best, best_trial = read_maximum(tally, at)
+    best, best_trial = read_maximum(tally, maximum)
     higher = simd.splat(np.uint64(best + 1)) <= values
-    same = simd.splat(np.uint64(best)) == values
-    earlier = same & ~(simd.splat(np.uint64(best_trial)) <= trials)
+    equal = simd.splat(np.uint64(best)) == values
+    earlier = equal & ~(simd.splat(np.uint64(best_trial)) <= trials)
     better = simd.bits(higher | earlier) & wanted
     if better == ZERO:
         return
-    simd.store(row, 0, values)
-    simd.store(row, 8, trials)
+    simd.store(scratch_row, 0, values)
+    simd.store(scratch_row, 8, trials)
     while better:
         lane = lowest(better)
         better &= better - ONE
-        offer(tally, at, np.int64(row[lane]), np.int64(row[8 + lane]))
+        offer(tally, maximum, np.int64(scratch_row[lane]), np.int64(scratch_row[8 + lane]))
 
 
 @block(always=True)
 def _count_routes(n, m, pairs, lengths, tally):
-    """Tally the routes of ``n`` valid trials."""
+    """Tally the routes of ``n`` valid trials; ``lengths`` are their links or failures as unsigned numbers."""
     zero = simd.splat(ZERO)
     delivered = limited = detours = np.int64(0)
-    length1 = length2 = distance1 = distance2 = product = zero
+    length_sum = length_squares = distance_sum = distance_squares = product_sum = zero
     for v in range(0, n, 8):
         active = first_lanes(n - v)
         length = simd.load(lengths, v)
-        limited += popcount(simd.bits(length == simd.splat(_LIMITED)) & active)
-        there = simd.bits(length <= simd.splat(_LONGEST_LENGTH)) & active
-        delivered += popcount(there)
+        limited += popcount(simd.bits(length == simd.splat(_LIMIT_UNSIGNED)) & active)
+        arrived = simd.bits(length <= simd.splat(_LENGTH_BOUND)) & active
+        delivered += popcount(arrived)
         distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
-        detours += popcount(simd.bits(length != distance) & there)
-        _update_maximum(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
-        _update_maximum(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
-        mask = simd.mask(length, there)
+        detours += popcount(simd.bits(length != distance) & arrived)
+        _update_maximum(tally, _LONGEST, arrived, length, simd.load(pairs.trials, v), pairs.row)
+        _update_maximum(tally, _DETOUR, arrived, length - distance, simd.load(pairs.trials, v), pairs.row)
+        mask = simd.mask(length, arrived)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
-        length1, length2 = add_lanes(length1, length2, length)
-        distance1, distance2 = add_lanes(distance1, distance2, distance)
-        product = product + simd.mul32(length, distance)
+        length_sum, length_squares = add_lanes(length_sum, length_squares, length)
+        distance_sum, distance_squares = add_lanes(distance_sum, distance_squares, distance)
+        product_sum = product_sum + simd.mul32(length, distance)
     tally[_VALID] += n
     tally[_DELIVERED] += delivered
     tally[_LIMIT] += limited
     tally[_EXHAUSTED] += n - delivered - limited
     tally[_DETOURS] += detours
-    tally[_LENGTH] += np.int64(simd.total(length1))
-    tally[_LENGTH_LENGTH] += np.int64(simd.total(length2))
-    tally[_DISTANCE] += np.int64(simd.total(distance1))
-    tally[_DISTANCE_DISTANCE] += np.int64(simd.total(distance2))
-    tally[_LENGTH_DISTANCE] += np.int64(simd.total(product))
+    tally[_LENGTH] += np.int64(simd.total(length_sum))
+    tally[_LENGTH_LENGTH] += np.int64(simd.total(length_squares))
+    tally[_DISTANCE] += np.int64(simd.total(distance_sum))
+    tally[_DISTANCE_DISTANCE] += np.int64(simd.total(distance_squares))
+    tally[_LENGTH_DISTANCE] += np.int64(simd.total(product_sum))
 
 
 @block
 def _count_shortest(length, shortest, tally):
-    """Tally the result of the search; ``shortest`` is -1 if no nonfaulty path joins the pair."""
+    """Tally the result of the search; ``length`` is negative if the route failed, ``shortest`` -1 if no path joins the pair."""
     if shortest < 0:
         return
     tally[_CONNECTED] += 1
@@ -152,7 +171,11 @@ def _count_shortest(length, shortest, tally):
 
 @block
 def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
-    """Tally the lookups of trials i .. n - 1 without the bits ``mask``; return n, or the first trial ``record`` cannot hold."""
+    """Tally the lookups of those of the batch's trials i .. n - 1 whose index has no bit of ``mask``.
+
+    Returns n, or the first of these trials whose lookups do not fit into ``record``: it is to be counted again, with a larger
+    record.
+    """
     workspace_addresses = simd.take_addresses(workspace)
     record_addresses = simd.take_addresses(record)
     while i < n:
@@ -170,9 +193,9 @@ def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
 
 
 @block
-def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
+def _count_searches(n, m, limit, pairs, lengths, bitmasks, tally):
     """Tally shortest paths.  The search is skipped for a route of length d(s, t), because no path is shorter."""
-    nonfaulty, seen, spare = cubes[0], cubes[1], cubes[2]
+    nonfaulty, seen, spare = bitmasks
     for i in range(n):
         shortest = lengths[i]
         if shortest != fault_free_distance(pairs.sources[i], pairs.targets[i], np.uint64(m)):
@@ -184,7 +207,7 @@ def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
 @block(always=True)
 def dualcube_pairs(key, m, limit):
     """Return the source of the random pairs of DC(m) for ``draw_pairs``."""
-    return PairSource(key, limit, np.int64(2 * m + 1), False)
+    return PairSource(key, limit, np.int64(2 * m + 1), whole=False)
 
 
 class RoutingPoint(NamedTuple):
@@ -215,11 +238,9 @@ def _make_kernel(searches: bool) -> Kernel:
         pairs = pair_arrays()
         lengths = np.zeros(BATCH + 16, np.int64)
         batch = route_batch_for(BATCH)
-        capacity = np.int64(512)  # of the record of lookups; it grows when a route has more
+        capacity = np.int64(512)  # of the record of lookups, in labels; it grows when a route has more
         record = lookup_record_for(capacity, 0)
-        cubes = np.zeros(
-            (3, 2, bitmask_words(m) if searching else 0), np.uint64
-        )  # three bitmasks of all nodes for searches
+        bitmasks = search_bitmasks_for(m, searching)
         for begin in range(first, stop, BATCH):
             end = min(begin + BATCH, stop)
             n = draw_pairs(begin, end, source, pairs)
@@ -233,7 +254,7 @@ def _make_kernel(searches: bool) -> Kernel:
                     capacity *= 4
                     record = lookup_record_for(capacity, 0)
             if searching:
-                _count_searches(n, m, limit, pairs, lengths, cubes, tally)
+                _count_searches(n, m, limit, pairs, lengths, bitmasks, tally)
 
     return route_trials
 

@@ -57,7 +57,8 @@ def shortest_length(m, nonfaulty, s, t, seen, spare):
     s, t : uint64
         Labels.
     seen, spare : uint64 arrays, shape (2, bitmask_words(m))
-        Overwritten.
+        Overwritten.  In turn one holds the nodes reached by up to ``length`` steps, and the other is filled with those of the
+        next step.
     """
     if s == t:
         return 0
@@ -69,13 +70,13 @@ def shortest_length(m, nonfaulty, s, t, seen, spare):
     set_node(seen[a_class], a)
     length = 0
     while True:
-        now, then = (seen, spare) if length % 2 == 0 else (spare, seen)
-        new0 = spread_nodes(now[0], now[1], nonfaulty[0], 0, m, then[0])
-        new1 = spread_nodes(now[1], now[0], nonfaulty[1], m, 2 * m, then[1])
+        reached, grown = (seen, spare) if length % 2 == 0 else (spare, seen)
+        is_new0 = spread_nodes(reached[0], reached[1], nonfaulty[0], 0, m, grown[0])
+        is_new1 = spread_nodes(reached[1], reached[0], nonfaulty[1], m, 2 * m, grown[1])
         length += 1
-        if has_node(then[b_class], b):
+        if has_node(grown[b_class], b):
             return length
-        if not (new0 or new1):
+        if not (is_new0 or is_new1):
             return -1
 
 

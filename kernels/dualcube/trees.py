@@ -1,9 +1,9 @@
-"""Binomial trees inside one cluster of a dual-cube (Li, Peng & Chu, B2 and B7).
+"""Binomial trees inside one cluster of a dual-cube (Li, Peng & Chu, interpretations B2 and B7).
 
-A tree is stored as the offsets of its nodes (label xor root) in insertion order.  T_{k+1} adds exactly one child to every node of
-T_k, so node ``2^k + i`` is the child of node ``i`` and the offset is the set of dimensions crossed on the way from the root.
-Each node also has a set of dimensions not yet tried.  A refused dimension (its far end is faulty, or in the tree) stays refused,
-so no dimension is queried twice while the tree grows.
+The binomial tree T_k has 2^k nodes.  A tree is stored as the offsets of its nodes (label xor root) in insertion order.  T_{k+1}
+adds exactly one child to every node of T_k, so node ``2^k + i`` is the child of node ``i`` and the offset is the set of
+dimensions crossed on the way from the root.  Each node also has a set of dimensions not yet tried.  A refused dimension (its far
+end is faulty, or in the tree) stays refused, so no dimension is queried twice while the tree grows.
 
 Several trees share one flat array from ``route_workspace_for``, STRIDE entries apart.  Dimensions are single bits of a label, and
 dimension order is from the most significant bit down.  ``make_tree_grower(first)`` makes the function that grows a tree.  Its
@@ -25,8 +25,9 @@ from ..machine.jit import block, scratch
 #: Largest number of nodes of a tree (B10).
 LIMIT_NODES = 2**14
 
-# Sections of a tree in the array: offsets, untried dimensions, membership table.  They begin a power of two plus one cache line
-# apart, so that the data of one node do not map to one place in the cache (3% of a trial).
+# Sections of a tree in the array: offsets (from 0 on), untried dimensions, and a hash table of the offsets in the tree.  They
+# begin a power of two plus one cache line apart, so that the data of one node do not map to one place in the cache (3% of a
+# trial).
 _UNTRIED_OFFSET = LIMIT_NODES + 8
 _TABLE_OFFSET = 2 * _UNTRIED_OFFSET
 _MOST_SLOTS = 2 * LIMIT_NODES
@@ -47,7 +48,7 @@ class RouteWorkspace(NamedTuple):
     """Scratch memory of one route at a time."""
 
     path: Words  #: nodes of the route so far
-    trees: Words  #: the trees, STRIDE entries each
+    trees: Words  #: the trees, STRIDE entries each; tree number i begins at i STRIDE, with the sections above
 
 
 @scratch
@@ -71,7 +72,10 @@ def node_offset(tree, i, trees):
 
 @block(always=True)
 def _table_slots(n):
-    """Return the slots of the membership table for T_k of n = 2^k nodes: 8n, doubled for odd k, at most ``_MOST_SLOTS``."""
+    """Return the slots of the membership table for T_k of n = 2^k nodes: 8n, doubled for odd k, at most ``_MOST_SLOTS``.
+
+    T_k and T_{k+1} have the same number of slots for odd k, so a table is made when k is odd, and used for two levels.
+    """
     return min(n << (3 + (lowest(np.uint64(n)) & 1)), _MOST_SLOTS)
 
 
@@ -93,6 +97,8 @@ def make_tree_grower(first):
     @block(always=True)
     def grow_tree(tree, n, world, root, known, trees):
         """Extend T_k, which has ``n`` nodes, to T_{k+1}; return False if a node has no admissible child (B2), now or later.
+
+        A child is admissible if it is nonfaulty and not in the tree.  After False a later call returns False too.
 
         Untried dimensions from the single bit ``known`` upwards are taken to lead to nonfaulty neighbours.  If the tree is to
         grow further, the caller sets the untried dimensions of the new nodes.
@@ -145,23 +151,26 @@ def parent_of(i):
 
 
 @block(always=True)
-def append_path_down(tree, i, root, at, workspace):
-    """Append the nodes after the root on the way to node ``i`` to ``workspace.path``, and return the new length."""
+def append_path_down(tree, i, root, size, workspace):
+    """Append the nodes after the root on the way to node ``i`` to the path of ``size`` nodes, and return its new size.
+
+    Each prefix of the set bits of ``i``, from the lowest on, is the index of a node on that way.
+    """
     rest = np.uint64(i)
-    node = ZERO
+    prefix = ZERO
     while rest:
-        node |= rest & (~rest + np.uint64(1))
-        workspace.path[at] = root ^ node_offset(tree, np.int64(node), workspace.trees)
-        at += 1
+        prefix |= rest & (~rest + np.uint64(1))
+        workspace.path[size] = root ^ node_offset(tree, np.int64(prefix), workspace.trees)
+        size += 1
         rest &= rest - np.uint64(1)
-    return at
+    return size
 
 
 @block(always=True)
-def append_path_up(tree, i, root, at, workspace):
-    """Append the proper ancestors of node ``i``, parent first and root last, and return the new length."""
+def append_path_up(tree, i, root, size, workspace):
+    """Append the proper ancestors of node ``i``, parent first and root last, and return the new size of the path."""
     while i > 0:
         i = parent_of(i)
-        workspace.path[at] = root ^ node_offset(tree, i, workspace.trees)
-        at += 1
-    return at
+        workspace.path[size] = root ^ node_offset(tree, i, workspace.trees)
+        size += 1
+    return size

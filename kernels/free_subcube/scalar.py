@@ -5,7 +5,7 @@ of m *halves*.  Half 2 i + v has the nodes with bit i equal to 1 - v, and the li
 for each fault inside it, so a subcube is fault-free if the bit rows of its halves have no bit in common.  With m = 1 a bit row is
 itself zero.  With m = 2 and 3 a vector tests eight halves at a time against one half, and against the intersection of two.
 
-``rows[128 w + h]`` holds faults 64 w .. 64 w + 63 of half h.  Random faults decide most subcubes in the first word.
+``rows[128 w + h]`` is word w of the bit row of half h, faults 64 w .. 64 w + 63.  Random faults decide most subcubes in word 0.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ _NONE = FREE_SUBCUBE.counter("no_fault_free_eighth")
 # Result of a search that stands for more than three fixed dimensions.
 _MANY = np.int64(4)
 
+# Length of a block of ``rows``: a word of the bit rows of all halves, two for each of up to 64 dimensions.
+_STRIDE = np.int64(128)
+
 
 class Search(NamedTuple):
     """Faults of one trial and their bit rows; made by ``search_for``."""
@@ -40,8 +43,8 @@ class Search(NamedTuple):
     links: I64  #: number of faulty links
     lower: Words  #: the faulty nodes, then the lower ends of the faulty links
     dims: Words  #: the dimensions of the faulty links
-    rows: Words  #: 128 words for each 64 faults
-    words: Words  #: (128): scratch memory to transpose 64 words
+    rows: Words  #: bit rows of the halves, _STRIDE words for each 64 faults
+    words: Words  #: (2 * 64): 64 words to transpose, and as many words of scratch memory
     draws: Draws  #: scratch memory to sample nodes
     link_draws: LinkDraws  #: scratch memory to sample links
 
@@ -55,7 +58,7 @@ def search_for(n, f, links):
         links,
         np.zeros(max(f, few) + links, np.uint64),
         np.zeros(links, np.uint64),
-        np.zeros(128 * ((f + links + 63) >> 6), np.uint64),
+        np.zeros(_STRIDE * ((f + links + 63) >> 6), np.uint64),
         np.zeros(128, np.uint64),
         draws_for(few),
         link_draws_for(links),
@@ -67,28 +70,32 @@ def _write_rows(n, search):
     """Write the bit rows of all halves."""
     f, words, rows = search.f, search.words, search.rows
     count = f + search.links
-    for first in range(0, count, 64):
+    for word in range((count + 63) >> 6):
+        first, at = 64 * word, _STRIDE * word
         faults = min(count - first, 64)
         for i in range(64):
             words[i] = search.lower[first + i] if i < faults else ZERO
         transpose_words(words[:64], words[64:])
         known = ALL_BITS >> np.uint64(64 - faults)
         for i in range(n):
-            rows[2 * first + 2 * i] = words[i]
-            rows[2 * first + 2 * i + 1] = words[i] ^ known
-    # Bit i of the lower end of a link of dimension i is clear, so only one half has to lose the link.
+            rows[at + 2 * i] = words[i]
+            rows[at + 2 * i + 1] = words[i] ^ known
+    # A link of dimension i is in neither half of i.  Bit i of its lower end is clear, so only half 2 i + 1 has to lose it.
     for r in range(f, count):
-        rows[((r >> 6) << 7) + 2 * np.int64(search.dims[r - f]) + 1] &= ~(ONE << np.uint64(r & 63))
+        rows[_STRIDE * (r >> 6) + 2 * np.int64(search.dims[r - f]) + 1] &= ~(ONE << np.uint64(r & 63))
 
 
 @block
-def _is_empty(rows, candidates, first, second, third):
-    """Whether a candidate, a half from ``third`` on, has no fault in common with halves ``first`` and ``second`` in any word."""
+def _has_empty_candidate(rows, candidates, first, second, start):
+    """Whether a candidate has no fault in common with halves ``first`` and ``second``, where word 0 has none.
+
+    Bit i of ``candidates`` stands for half ``start`` + i.
+    """
     while candidates:
-        half = third + bits.lowest(candidates)
-        at = np.int64(128)
+        half = start + bits.lowest(candidates)
+        at = _STRIDE
         while at < rows.size and rows[at + first] & rows[at + second] & rows[at + half] == ZERO:
-            at += 128
+            at += _STRIDE
         if at >= rows.size:
             return True
         candidates &= candidates - ONE
@@ -96,22 +103,23 @@ def _is_empty(rows, candidates, first, second, third):
 
 
 @block(always=True)
-def _find_empty(inside, rows, third, below):
-    """Return which of eight halves from ``third`` on, below ``below``, have no fault of ``inside`` in the first word, as bits."""
-    return simd.bits((inside & simd.load(rows, third)) == simd.splat(ZERO)) & first_lanes(below - third)
+def _find_candidates(inside, rows, start, below):
+    """Return which of the eight halves from ``start`` on have no fault of ``inside`` in word 0, as bits; those < ``below``."""
+    return simd.bits((inside & simd.load(rows, start)) == simd.splat(ZERO)) & first_lanes(below - start)
 
 
 @block
 def _has_empty_third(rows, n, first, second):
     """Whether some half of another dimension has no fault inside halves ``first`` and ``second``."""
     inside = simd.splat(rows[first] & rows[second])
-    for third in range(0, 2 * n, 8):
-        empty = _find_empty(inside, rows, third, 2 * n)
-        while empty:
-            half = third + bits.lowest(empty)
-            if half != first ^ 1 and half != second ^ 1 and _is_empty(rows, ONE, first, second, half):
+    for start in range(0, 2 * n, 8):
+        candidates = _find_candidates(inside, rows, start, 2 * n)
+        while candidates:
+            third = start + bits.lowest(candidates)
+            # half h ^ 1 is the other half of a dimension, which has no node in common with half h
+            if third != first ^ 1 and third != second ^ 1 and _has_empty_candidate(rows, ONE, first, second, third):
                 return True
-            empty &= empty - ONE
+            candidates &= candidates - ONE
     return False
 
 
@@ -120,33 +128,34 @@ def find_free_subcube(rows, n, least, most):
     """Return the least number of dimensions, in [``least``, ``most``], to fix for a fault-free subcube, or ``most`` + 1.
 
     ``least`` is at least 1, and ``most`` at most 3.  Pairs of halves with few common faults are tested with all thirds first,
-    because each third has about half of these faults.
+    because each third has about half of these faults.  Each pair and triple is tested with its halves in falling order.
     """
     if least <= 1 <= most:
         for h in range(2 * n):
-            if rows[h] == ZERO and _is_empty(rows, ONE, h, h, h):
+            if rows[h] == ZERO and _has_empty_candidate(rows, ONE, h, h, h):
                 return np.int64(1)
     if most < 2:
         return most + 1
-    few = simd.splat(np.uint64(bits.highest(np.uint64(n)) + 2 if rows.size == 128 else 0))
-    found = False
+    few = simd.splat(np.uint64(bits.highest(np.uint64(n)) + 2 if rows.size == _STRIDE else 0))
+    found = False  # whether three fixed dimensions suffice
     for h in range(2, 2 * n):
         inside = simd.splat(rows[h])
-        for at in range(0, h & ~1, 8):
-            if least <= 2 and _is_empty(rows, _find_empty(inside, rows, at, h & ~1), h, h, at):
+        lower = h & ~1  # the halves below it are of lower dimensions
+        for start in range(0, lower, 8):
+            if least <= 2 and _has_empty_candidate(rows, _find_candidates(inside, rows, start, lower), h, h, start):
                 return np.int64(2)
-            small = simd.bits(simd.popcount(inside & simd.load(rows, at)) <= few) & first_lanes((h & ~1) - at)
-            while small and most == 3 and not found:
-                found = _has_empty_third(rows, n, h, at + bits.lowest(small))
-                small &= small - ONE
+            seconds = simd.bits(simd.popcount(inside & simd.load(rows, start)) <= few) & first_lanes(lower - start)
+            while seconds and most == 3 and not found:
+                found = _has_empty_third(rows, n, h, start + bits.lowest(seconds))
+                seconds &= seconds - ONE
         if found and least == 3:
             return np.int64(3)
     if most == 3 and not found:
         for h in range(4, 2 * n):
             for i in range(2, h & ~1):
-                inside = simd.splat(rows[h] & rows[i])
-                for at in range(0, i & ~1, 8):
-                    if _is_empty(rows, _find_empty(inside, rows, at, i & ~1), h, i, at):
+                inside, lower = simd.splat(rows[h] & rows[i]), i & ~1
+                for start in range(0, lower, 8):
+                    if _has_empty_candidate(rows, _find_candidates(inside, rows, start, lower), h, i, start):
                         return np.int64(3)
     return np.int64(3) if found else most + 1
 
@@ -155,11 +164,11 @@ def find_free_subcube(rows, n, least, most):
 def _find_aligned(n, search):
     """Return the least number of highest dimensions to fix for a fault-free block of consecutive labels, or _MANY."""
     for m in range(1, min(n, 3) + 1):
-        by, seen = np.uint64(n - m), ZERO
+        by, faulty_blocks = np.uint64(n - m), ZERO
         for r in range(search.f + search.links):
-            if r < search.f or search.dims[r - search.f] < by:
-                seen |= ONE << (search.lower[r] >> by)
-        if seen != ALL_BITS >> np.uint64(64 - (1 << m)):
+            if r < search.f or search.dims[r - search.f] < by:  # a link of a fixed dimension is inside no block
+                faulty_blocks |= ONE << (search.lower[r] >> by)
+        if faulty_blocks != ALL_BITS >> np.uint64(64 - (1 << m)):
             return np.int64(m)
     return _MANY
 
@@ -175,8 +184,8 @@ def record_trials(tally, free, aligned, wanted):
 
 
 @block(always=True)
-def _within(m):
-    """Return as bits whether at most 1, 2 and 3 dimensions are fixed."""
+def _list_parts(m):
+    """Return whether m fixed dimensions give a half, a quarter and an eighth: m is at most 1, 2 and 3; as bits."""
     return np.uint64(m <= 1), np.uint64(m <= 2), np.uint64(m <= 3)
 
 
@@ -204,7 +213,7 @@ def run_trial(key, t, params, scratch, tally):
     if links:
         distinct_links(key, t, n, links, scratch.lower[f:], scratch.dims, scratch.link_draws)
     free, aligned = decide_faults(n, scratch)
-    record_trials(tally, _within(free), _within(aligned), ONE)
+    record_trials(tally, _list_parts(free), _list_parts(aligned), ONE)
 
 
 #: Kernel for every point.

@@ -6,7 +6,7 @@ chains (Figures 16 and 17).
 
 ``supercube.py`` explains the notation: a node is (a, q), the label of its supernode and its place in it.  ``net.wanted[a]`` and
 ``net.fault[a]`` are masks of the places of destinations and of the faulty place.  ``flip`` is 0 for the message D_H up the path,
-and the largest label, all ones, for the message D_L down.
+and the largest label, all ones, for the message D_L down: ``a ^ flip`` grows along either message's way.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ def _largest_label(net):
 
 @block
 def _internal_channels(net, a, q):
-    """Return for the destinations in supernode a, reached at place q: channels inside it, the largest distance, first steps."""
+    """Return for the destinations in supernode a, reached at place q: channels inside it, the largest distance, first steps.
+
+    First steps are a mask of the steps 1 and 2 from q, of ``first_steps``.
+    """
     wanted, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
@@ -83,11 +86,12 @@ def _message_costs(net, a, q, flip, hamilton):
     detours = np.int64(0)
     deepest = np.int64(0)
     length = np.int64(0)
-    steps = np.int64(0)  # first steps inside the supernode that are taken in any case (A8); none at the source
+    # The first steps inside supernode a to its destinations.  A detour over one of them shares its channel (A8).  There are none
+    # at the source, whose own supernode ``multicast_costs`` adds.
+    steps = np.int64(0)
     while goal >= 0:
-        x = a ^ flip
-        to = (x + 1 if hamilton else shortcut_label(x, goal ^ flip)) ^ flip
-        if (net.fault[to] >> q) & 1:
+        neighbour = ((a ^ flip) + 1) ^ flip if hamilton else shortcut_label(a, goal, flip)
+        if (net.fault[neighbour] >> q) & 1:
             step = buddy_step(q, np.int64(net.fault[a]))
             detours += 1
             channels += np.int64((steps & step) == 0)
@@ -95,7 +99,7 @@ def _message_costs(net, a, q, flip, hamilton):
             q ^= step
         channels += 1
         length += 1
-        a = to
+        a = neighbour
         steps = np.int64(0)
         if a == goal:
             inside, farthest, steps = _internal_channels(net, a, q)
@@ -124,12 +128,12 @@ def count_separate_channels(net, a, q, goal, place):
     flip = np.int64(0) if goal > a else _largest_label(net)
     channels = np.int64(0)
     while a != goal:
-        to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
-        if (net.fault[to] >> q) & 1:
+        neighbour = shortcut_label(a, goal, flip)
+        if (net.fault[neighbour] >> q) & 1:
             q ^= buddy_step(q, np.int64(net.fault[a]))
             channels += 1
         channels += 1
-        a = to
+        a = neighbour
     difference = q ^ place
     return channels + (difference & 1) + (difference >> 1)
 

@@ -5,14 +5,16 @@ a label, its position on a Hamilton path of the supernodes (A2), and a node has 
 if n = 4, lo = 0 and hi = 1, the node 0b0110 has place 2 in the supernode with external digits 01, whose label is 1.  The external
 digits 11 and 10 have the labels 2 and 3.  A node is (a, q), label and place:
 
-- Across the k-th external dimension a becomes a ^ (2^(k+1) - 1) and q stays.
+- Across the k-th external dimension a becomes a ^ (2^(k+1) - 1) and q stays (``label_across``).
 - Inside a supernode q becomes q ^ 1 or q ^ 2.
 
-A multicast sends message D_H to the destinations with larger labels, and D_L to those with smaller labels.  Both follow the
-Hamilton path, with shortcuts.  Complementing all labels commutes with the steps above and turns D_L into D_H, so one
-function serves both by ``flip``, which is 0 for D_H and all ones for D_L.
+A multicast sends a message D_H to the destinations in supernodes with larger labels than the source's, and a message D_L to
+those with smaller labels.  Both follow the Hamilton path, with shortcuts.  Complementing all labels commutes with the steps above
+and turns D_L into D_H.  So one function serves both messages by ``flip``, which is 0 for D_H and the largest label, all ones, for
+D_L.  The *rank* of a supernode for a message is its label ^ flip: each message visits supernodes in the order of rising ranks.
 
-A2 to A6 are interpretations of the paper (``docs/readings/wang-lin-kuo.md``).
+Codes with an A are interpretations of the paper (``docs/readings/wang-lin-kuo.md``): A2 of labels, A3 and A4 of steps inside a
+supernode, A5 of shortcuts, and A6 of the buddy, the neighbour in its supernode over which a node sends a detour.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..cube.bitmask import set_node, word_index
+from ..cube.bitmask import bit_of, set_node, word_index
 from ..machine import bits
 from ..machine.array_types import I64, Bytes, Words
 from ..machine.bits import ONE, ZERO
@@ -39,8 +41,8 @@ class Cut(NamedTuple):
 class Supercube(NamedTuple):
     """A supercube with its faults and the destinations of one multicast, by label."""
 
-    fault: Bytes  #: per label, the bit of the faulty place in its supernode, or 0
-    wanted: Bytes  #: per label, the bits of the places of destinations
+    fault: Bytes  #: per label, a mask of four places: bit q is set if place q is faulty; one bit at most
+    wanted: Bytes  #: per label, the mask of the places of destinations
     busy: Words  #: bitmask of the labels with a destination
 
 
@@ -49,6 +51,12 @@ def supercube_for(n):
     """Return an empty supercube of Q_n, 2 <= n <= 20, without faults or destinations."""
     size = np.int64(1) << (n - 2)
     return Supercube(np.zeros(size, np.uint8), np.zeros(size, np.uint8), np.zeros(max(1, size >> 6), np.uint64))
+
+
+@block(always=True)
+def label_across(a, k):
+    """Return the label of the supernode across the k-th external dimension from label a; from a rank, the rank there."""
+    return a ^ ((np.int64(2) << k) - 1)
 
 
 @block
@@ -93,27 +101,32 @@ def set_wanted(net, nodes, cut):
 
 @block
 def clear_wanted(net, nodes, cut):
-    """Clear the destinations that ``set_wanted`` set."""
+    """Clear all destinations: ``nodes`` must be all that ``set_wanted`` set.
+
+    A whole word of ``busy`` and a whole mask of ``wanted`` are cleared per node, so a part of the destinations cannot be cleared.
+    """
     for v in nodes:
         a = supernode_label(v, cut)
         net.wanted[a] = 0
-        net.busy[word_index(a)] = ZERO  # of other labels too, all of which are cleared
+        net.busy[word_index(a)] = ZERO
 
 
 @block(always=True)
-def shortcut_label(a, goal):
-    """Return the label of D_H's next supernode on its way from label a to the label ``goal`` > a: the path R' of the paper.
+def shortcut_label(a, goal, flip):
+    """Return the label of a message's next supernode on its way from label a to ``goal``, of higher rank: the paper's path R'.
 
-    It is the largest label up to the goal of a neighbour of a (A5).  The k-th external dimension complements the low k + 1 digits
-    of a label.  The step takes the highest digit in which a and the goal differ.  If that leads beyond the goal, it takes the
-    highest 0 of a below that digit.
+    Of the neighbours of a it has the highest rank that is not above the goal's (A5).  The k-th external dimension complements
+    the low k + 1 digits of a rank.  The step takes the highest digit in which the ranks of a and of the goal differ.  If that
+    leads beyond the goal, it takes the highest 0 below that digit in the rank of a.  There is one, because complementing ones
+    only would not lead beyond.
     """
-    k = bits.highest(np.uint64(a ^ goal))
-    to = a ^ ((np.int64(2) << k) - 1)
-    if to > goal:
-        k = bits.highest(np.uint64(~a & ((np.int64(1) << k) - 1)))
-        to = a ^ ((np.int64(2) << k) - 1)
-    return to
+    rank, goal_rank = a ^ flip, goal ^ flip
+    k = bits.highest(np.uint64(rank ^ goal_rank))
+    next_rank = label_across(rank, k)
+    if next_rank > goal_rank:
+        k = bits.highest(np.uint64(~rank & ((np.int64(1) << k) - 1)))
+        next_rank = label_across(rank, k)
+    return next_rank ^ flip
 
 
 @block(always=True)
@@ -148,14 +161,14 @@ def first_steps(q, wanted, fault):
 
 @block
 def next_label(busy, a, flip):
-    """Return the label of the next supernode with a destination that D_H (``flip`` = 0) or D_L visits after a; -1 if none."""
+    """Return the label of the next supernode with a destination that a message visits after label a; -1 if there is none."""
     return _next_label_above(busy, a) if flip == 0 else _next_label_below(busy, a)
 
 
 @block
 def _next_label_above(busy, a):
-    w, at = a >> 6, np.uint64(a & 63)
-    rest = busy[w] & ~((ONE << at) | ((ONE << at) - ONE))
+    w, bit = a >> 6, bit_of(a)
+    rest = busy[w] & ~(bit | (bit - ONE))
     while rest == ZERO:
         w += 1
         if w == busy.size:
@@ -166,8 +179,8 @@ def _next_label_above(busy, a):
 
 @block
 def _next_label_below(busy, a):
-    w, at = a >> 6, np.uint64(a & 63)
-    rest = busy[w] & ((ONE << at) - ONE)
+    w, bit = a >> 6, bit_of(a)
+    rest = busy[w] & (bit - ONE)
     while rest == ZERO:
         w -= 1
         if w < 0:

@@ -3,6 +3,11 @@
 Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
 (LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
 
+A nonfaulty node is *unsafe* if it has two or more faulty or unsafe neighbours, and *active* otherwise.  ROUTE's path corrects the
+bits in which s and t differ from the most significant down; the rules ROUTE1, ROUTE2 and ROUTE3 try the same order
+(``rules``).  A route is *minimal* if it has as many links as the Hamming distance of s and t.  *Close* faults are two within
+distance 2; without them no node is unsafe.
+
 1. *filter* (``inspect_vector``) decides trials with distinct labels and no two faults within distance 2, for k > 3 or n > 32 only
    those without a fault on ROUTE's path.  No node is unsafe there, and every node has at most one faulty neighbour.  ROUTE is
    lost iff a fault is on its path.  The other rules depend on k:
@@ -50,7 +55,7 @@ from .entry import (
     record3_minimal,
     record_active,
 )
-from .greedy import route_lanes, skip_routes
+from .greedy import ReversedFaults, load_label, route_lanes, skip_routes
 from .layout import MAX_SEARCHED_DIMENSION, F, K, N
 from .scalar import RoutingScratch, finish_trial, run_trial, set_up
 from .sums import DistanceSums, add_chosen_lanes, make_distance_sums, read_both_sums
@@ -61,7 +66,10 @@ MAX_DECIDED_K = 3
 
 @block(always=True)
 def is_on_path(e, r, zero):
-    """Return the lanes with a node or subcube, offset ``e`` from s and ``r`` from t, on ROUTE's path (``rules.is_on_route``)."""
+    """Return the lanes with a node or subcube, offset ``e`` from s and ``r`` from t, on ROUTE's path.
+
+    ``e | -e`` has all bits from the lowest set bit of ``e`` up.  ``rules.is_on_route`` tells why the test is right.
+    """
     return (r & (e | (zero - e))) == zero
 
 
@@ -91,20 +99,22 @@ class RoutingWorkspace(NamedTuple):
     decides_lost: np.bool_  #: k <= MAX_DECIDED_K: for n <= 32 the filter then decides trials that ROUTE loses too
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials that the filter leaves, for n <= 32: labels of the faults, then of both ends
-    masks: Cells  #: f rows of one vector: free dimensions of each fault's subcube
-    mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes; ``greedy.py`` describes them
+    masks: Cells  #: f rows of one vector: free dimensions of each fault's subcube, closed, for the queue's first vector
+    reversed_faults: ReversedFaults  #: of the queue's first vector, where messages are routed in lanes
     filter_sums: DistanceSums  #: over the trials that the filter decides, which all have an active node
     queue_sums: DistanceSums  #: over the queued trials that lanes decide
     active_sums: DistanceSums  #: over those of them with an active node
     counted: Ints  #: numbers of trials, with the indices below
-    first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
+    first_minimal: (
+        Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
+    )
 
 
 #: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; queued trials with an
 #: active node, and those of them with both ends in one subcube; queued trials without an active node that ROUTE delivers.
 _BY_FILTER, _BY_QUEUE, _DELIVERED, _WITH_ACTIVE, _IN_ONE_SUBCUBE, _DELIVERED_ALL_UNSAFE = range(6)
 
-#: Indices of ``first``.
+#: Indices of ``first_minimal``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
 
 
@@ -135,11 +145,11 @@ def inspect_vector(work, trials, lanes):
 
 
 @block(always=True)
-def _update_first(work, trial, by_route3):
+def _update_first_minimal(work, trial, by_route3):
     """Update the smallest trials with minimal routes by a trial, which ROUTE1 and ROUTE2 have, and ``by_route3`` ROUTE3 too."""
-    work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
+    work.first_minimal[_BY_ROUTE1] = min(work.first_minimal[_BY_ROUTE1], trial)
     if by_route3:
-        work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
+        work.first_minimal[_BY_ROUTE3] = min(work.first_minimal[_BY_ROUTE3], trial)
 
 
 @block(always=True)
@@ -148,8 +158,8 @@ def _record_decided(work, h, decided, on_path, trials, lanes):
     work.counted[_BY_FILTER] += bits.popcount(decided)
     work.counted[_DELIVERED] += bits.popcount(decided & ~on_path)
     add_chosen_lanes(h, decided, 512 // lanes, work.filter_sums)
-    if trials.start < max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]):
-        _update_first(work, sieve.trial_in_lane(trials, bits.lowest(decided)), True)
+    if trials.start < max(work.first_minimal[_BY_ROUTE1], work.first_minimal[_BY_ROUTE3]):
+        _update_first_minimal(work, sieve.trial_in_lane(trials, bits.lowest(decided)), True)
 
 
 def _make_filter(add_high: Any) -> Any:
@@ -201,15 +211,15 @@ def close_first_vector(cells, masks, f):
 
 @block(always=True)
 def _inspect_queue(work, lanes):
-    """Return the Hamming distances and three masks, as bits, of the queue's first vector.
+    """Close the subcubes of the queue's first vector into ``work.masks``; return its Hamming distances and three masks, as bits.
 
     The masks are: a fault on ROUTE's path; a faulty or unsafe node between its ends; all nodes unsafe.  "Between" means from the
     path's second node to its last but one; for adjacent ends these are t and s.
     """
-    f, cells = work.f, work.queue.cells
-    close_first_vector(cells, work.masks, f)
-    s = simd.load(cells, 2 * lanes * f)
-    t = simd.load(cells, 2 * lanes * (f + 1))
+    f, queue = work.f, work.queue
+    close_first_vector(queue.cells, work.masks, f)
+    s = load_label(queue, f, lanes)
+    t = load_label(queue, f + 1, lanes)
     zero = s - s
     whole = simd.splat_like(s, (ONE << np.uint64(work.trial.n)) - ONE)
     difference = s ^ t
@@ -219,7 +229,7 @@ def _inspect_queue(work, lanes):
     unsafe_between = on_path
     all_unsafe = on_path
     for i in range(f):
-        x = simd.load(cells, 2 * lanes * i)
+        x = load_label(queue, i, lanes)
         mask = simd.load(work.masks, lanes * i)
         on_path = on_path | is_on_path(x ^ s, x ^ t, zero)
         unsafe_between = unsafe_between | is_on_path((x ^ second) & ~mask, (x ^ last_but_one) & ~mask, zero)
@@ -229,12 +239,17 @@ def _inspect_queue(work, lanes):
 
 @block(always=True)
 def _update_first_queued(work, decided, active, lanes):
-    """Do ``_update_first`` for the trials ``decided`` of the queue's first vector, unless all of them are too large to matter."""
-    if sieve.decode_trial(work.queue, lanes, 0) >= max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]) + lanes:
+    """Do ``_update_first_minimal`` for the trials ``decided`` of the queue's first vector, ROUTE3 for those also in ``active``.
+
+    Nothing is done if all of them are too large to matter: vectors are queued in order, so no trial is smaller than the first
+    one of the queue by ``lanes`` or more.
+    """
+    smallest_found = max(work.first_minimal[_BY_ROUTE1], work.first_minimal[_BY_ROUTE3])
+    if sieve.decode_trial(work.queue, lanes, 0) >= smallest_found + lanes:
         return
     while decided:
         i = bits.lowest(decided)
-        _update_first(work, sieve.decode_trial(work.queue, lanes, i), active >> np.uint64(i) & ONE != ZERO)
+        _update_first_minimal(work, sieve.decode_trial(work.queue, lanes, i), active >> np.uint64(i) & ONE != ZERO)
         decided &= decided - ONE
 
 
@@ -242,18 +257,19 @@ def _update_first_queued(work, decided, active, lanes):
 def _route_column(work, column, on_path, unsafe_between, all_unsafe, lanes, tally):
     """Route the trial in a column of the queue in scalar code."""
     f, cells, faults = work.f, work.queue.cells, work.trial.faults
+    row_length = 2 * lanes
     for j in range(f):
-        x = cells[2 * lanes * j + column]
+        x = cells[row_length * j + column]
         faults.labels[j] = x
         faults.base[j] = x
         faults.free[j] = work.masks[lanes * j + column]
     faults.size[SUBCUBES] = f  # each fault's, equal ones included
     index_faults(faults)
-    s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
-    here = ONE << np.uint64(column)
+    s, t = np.uint64(cells[row_length * f + column]), np.uint64(cells[row_length * (f + 1) + column])
+    trial_bit = ONE << np.uint64(column)
     trial = sieve.decode_trial(work.queue, lanes, column)
-    path_clear, path_unsafe = on_path & here == ZERO, unsafe_between & here != ZERO
-    finish_trial(work.trial, path_clear, path_unsafe, all_unsafe & here == ZERO, s, t, trial, tally)
+    path_clear, path_unsafe = on_path & trial_bit == ZERO, unsafe_between & trial_bit != ZERO
+    finish_trial(work.trial, path_clear, path_unsafe, all_unsafe & trial_bit == ZERO, s, t, trial, tally)
 
 
 def _make_close_queue(route_nearer: Any) -> Any:
@@ -306,10 +322,10 @@ def _record_counts(work, tally):
     delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_ALL_UNSAFE]
     record_active(tally, active, delivered, active, active)
     total, squares = read_both_sums(work.filter_sums, work.queue_sums)
-    record1_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
-    record2_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
+    record1_minimal(tally, decided, total, squares, work.first_minimal[_BY_ROUTE1])
+    record2_minimal(tally, decided, total, squares, work.first_minimal[_BY_ROUTE1])
     total, squares = read_both_sums(work.filter_sums, work.active_sums)
-    record3_minimal(tally, active, total, squares, work.first[_BY_ROUTE3])
+    record3_minimal(tally, active, total, squares, work.first_minimal[_BY_ROUTE3])
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
@@ -331,7 +347,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             sieve.make_samples(n, f + 2, lanes, word),
             sieve.make_queue(n, f + 2, first, lanes, word),
             np.zeros(f * lanes, word),
-            np.zeros(2 * f * lanes, word),
+            ReversedFaults(np.zeros(f * lanes, word), np.zeros(f * lanes, word)),
             make_distance_sums(),
             make_distance_sums(),
             make_distance_sums(),

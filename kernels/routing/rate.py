@@ -1,5 +1,9 @@
 """Trials of ROUTE, ROUTE1(k) and ROUTE2(k) in which every node is faulty with a given rate, decided by a hash on demand.
 
+ROUTE corrects the bits in which s and t differ from the most significant down, and is lost at the first fault.  A neighbour of a
+node is *nearer* if it is nearer to t; the rules try nearer neighbours in ROUTE's order.  A route is *minimal* if it has as many
+links as the Hamming distance of s and t.
+
 A trial is sampled again as a whole until its ends differ and are nonfaulty (R20; ``fastcube.kernels.draws.pairs``).
 
 Trials are processed in batches.  Messages that move to nearer neighbours are vectors of trials.  Each pass hashes the next node
@@ -87,28 +91,28 @@ class Batch(NamedTuple):
 
     pairs: Pairs
     messages: Messages
-    ended_rest: Words  #: dimensions left of the messages that cannot continue
-    ended_numbers: Words  #: their numbers
+    ended_rest: Words  #: dimensions left to correct of the messages that cannot continue, for ``_route_ended``
+    ended_numbers: Words  #: their numbers, as in ``Messages``
     search: SearchScratch  #: for messages that scalar code routes
 
 
 @scratch
 def batch_for(k):
     """Return scratch memory for batches of BATCH trials."""
-    rows = np.zeros((7, BATCH + 16), np.uint64)
+    rows = np.zeros((7, BATCH + 16), np.uint64)  # stores of whole vectors may write up to 16 entries more
     messages = Messages(rows[0], rows[1], rows[2], rows[3], rows[4])
     return Batch(pair_arrays(), messages, rows[5], rows[6], search_scratch_for(k))
 
 
 @block(always=True)
-def _append_messages(at, chosen, key, node, rest, untried, number, messages):
-    """Write the chosen lanes to the messages under way; return their new number."""
-    simd.store_compressed(messages.keys, at, chosen, key)
-    simd.store_compressed(messages.nodes, at, chosen, node)
-    simd.store_compressed(messages.rest, at, chosen, rest)
-    simd.store_compressed(messages.untried, at, chosen, untried)
-    simd.store_compressed(messages.numbers, at, chosen, number)
-    return at + popcount(chosen)
+def _append_messages(count, chosen, columns, messages):
+    """Append the chosen lanes of ``columns``, a ``Messages`` of vectors, to the first ``count`` messages; return their number."""
+    simd.store_compressed(messages.keys, count, chosen, columns.keys)
+    simd.store_compressed(messages.nodes, count, chosen, columns.nodes)
+    simd.store_compressed(messages.rest, count, chosen, columns.rest)
+    simd.store_compressed(messages.untried, count, chosen, columns.untried)
+    simd.store_compressed(messages.numbers, count, chosen, columns.numbers)
+    return count + popcount(chosen)
 
 
 @block(always=True)
@@ -123,13 +127,15 @@ def _start_messages(drawn, batch):
         number = simd.splat(np.uint64(v)) + lane
         key = simd.load(batch.pairs.keys, v)
         is_far = simd.bits((rest & (rest - 1)) != zero) & first_lanes(drawn - v)
-        count = _append_messages(count, is_far, key, s, rest, rest, number, batch.messages)
+        count = _append_messages(count, is_far, Messages(key, s, rest, rest, number), batch.messages)
     return count
 
 
 @block
 def move_messages(drawn, limit, ends_at_fault, batch):
     """Move messages from s towards t, by nearer neighbours alone, until each is one link away or cannot continue.
+
+    Those that cannot continue are written to ``ended_rest`` and ``ended_numbers`` of the batch.
 
     Returns
     -------
@@ -174,7 +180,7 @@ def move_messages(drawn, limit, ends_at_fault, batch):
                     ended += popcount(ending)
                     unfinished &= ~ending
             # ``kept`` is at most v here, so no message is overwritten before it is loaded.
-            kept = _append_messages(kept, unfinished, key, node, rest, untried, number, messages)
+            kept = _append_messages(kept, unfinished, Messages(key, node, rest, untried, number), messages)
         moving = kept
     return ended, blocked
 
@@ -197,7 +203,8 @@ def _sum_distances(drawn, batch):
 def _route_ended(ended, point, batch, tally):
     """Route and record the messages that could not continue; return the sums of their Hamming distances and of the squares.
 
-    Their trials are overwritten by ALL_BITS in ``batch``, so that the smallest trial left there has minimal routes.
+    ``batch.pairs.trials`` of these messages becomes ALL_BITS, and is not a trial's index any more: ``_record_delivered``, which
+    must come after, finds the smallest trial of the others by it.
     """
     whole, k = point.whole, point.k
     total = squares = np.int64(0)
@@ -209,7 +216,7 @@ def _route_ended(ended, point, batch, tally):
         squares += h * h
         world = World(batch.pairs.keys[i], point.limit)
         trial = np.int64(batch.pairs.trials[i])
-        if k == 1:  # from the node reached, to which the message took one link per corrected dimension
+        if k == 1:  # continue from the node reached, to which the message took one link per corrected dimension
             rest = batch.ended_rest[j]
             links1 = simulate_route1(world, t ^ rest, t, whole, k, batch.search)
             links1 += h - popcount(rest) if links1 >= 0 else np.int64(0)
@@ -228,18 +235,17 @@ def _route_ended(ended, point, batch, tally):
 
 @block
 def _record_delivered(drawn, ended, total, squares, first, batch, tally):
-    """Record the messages that did not end early, all delivered over their Hamming distances.
+    """Record the messages that did not end early, all delivered over their Hamming distances; comes after ``_route_ended``.
 
     ``total`` and ``squares`` are the sums of these distances and of their squares, ``first`` the first trial of the batch.
     """
     delivered = drawn - ended
-    smallest = ALL_BITS >> ONE
+    smallest = ALL_BITS >> ONE  # the largest int64, which replaces no trial
     (excess, trial1), (_, trial2) = read_maximum(tally, _EXCESS1), read_maximum(tally, _EXCESS2)
-    if (
-        excess < 0 or trial1 > first or trial2 > first
-    ):  # otherwise no trial of this batch can become the first with excess 0
-        for place in range(drawn):
-            smallest = min(smallest, batch.pairs.trials[place])
+    # Otherwise no trial of this batch can become the first with excess 0.
+    if excess < 0 or trial1 > first or trial2 > first:
+        for i in range(drawn):
+            smallest = min(smallest, batch.pairs.trials[i])
     tally[_MINIMAL1] += delivered
     tally[_MINIMAL2] += delivered
     _record1_minimal(tally, delivered, total, squares, np.int64(smallest))
@@ -248,7 +254,7 @@ def _record_delivered(drawn, ended, total, squares, first, batch, tally):
 
 @block
 def _finish_batch(ended, drawn, blocked, first, point, batch, tally):
-    """Route the messages that could not continue, and count the batch."""
+    """Route the messages that could not continue, and count the batch, whose first trial is ``first``."""
     total, squares = _sum_distances(drawn, batch)
     ended_total, ended_squares = _route_ended(ended, point, batch, tally)
     _record_delivered(drawn, ended, total - ended_total, squares - ended_squares, first, batch, tally)
@@ -263,10 +269,11 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
-    source = PairSource(key, limit, bits=n, whole=True)
+    source = PairSource(key, limit, bits=n, new_statuses=True)
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
         drawn = draw_pairs(begin, end, source, batch.pairs)
-        ended, blocked = move_messages(drawn, limit, k > 1, batch)
+        ends_at_fault = k > 1
+        ended, blocked = move_messages(drawn, limit, ends_at_fault, batch)
         _finish_batch(ended, drawn, blocked, begin, RatePoint(limit, whole, k), batch, tally)

@@ -17,5 +17,5 @@ def routing(key, trial, n, f, links):
 def routing_rate(key, trial, n, rate):
     """Return whether the trial has two nonfaulty ends, its status key, s and t."""
     pairs = pair_arrays()
-    drawn = draw_pairs(trial, trial + 1, PairSource(key, threshold(rate), n, True), pairs)
+    drawn = draw_pairs(trial, trial + 1, PairSource(key, threshold(rate), bits=n, whole=True), pairs)
     return drawn == 1, pairs.keys[0], pairs.sources[0], pairs.targets[0]

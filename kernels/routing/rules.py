@@ -41,12 +41,15 @@ CUT = ALL_BITS
 
 
 class SearchScratch(NamedTuple):
-    """Scratch memory of ROUTE2's searches, made by :func:`search_scratch_for`."""
+    """Scratch memory of ROUTE2's searches, made by :func:`search_scratch_for`.
 
-    nodes: Words  #: (64): the nodes of the current path
+    A search lasts for one call of the rule, a message for all its calls: only ``expanded`` and ``path`` outlive a search.
+    """
+
+    nodes: Words  #: (64): the nodes of the search's current path
     left: Words  #: (64): the bits left to try at each of them
-    seen: LabelSet  #: the nodes visited before
-    expanded: Ints  #: (1): nodes expanded for this message
+    seen: LabelSet  #: the nodes that the search has visited
+    expanded: Ints  #: (1): nodes expanded for this message; a simulator of ROUTE2 sets it to 0
     path: Words  #: (2^17, or 0 up to k = 2): the nodes on the route of a message that is cut off
 
 
@@ -109,11 +112,11 @@ def _make_cutoff_classifier(rule: Any) -> Any:
     def classify_cutoff(world, s, t, whole, k, search):
         search.expanded[0] = 0
         curr = s
-        for at in range(search.path.size):
-            for i in range(at):
+        for links in range(search.path.size):
+            for i in range(links):
                 if search.path[i] == curr:
                     return LIVELOCK
-            search.path[at] = curr
+            search.path[links] = curr
             bit = rule(world, curr, curr ^ t, whole, k, search)
             if bit == CUT:
                 return LIMIT
@@ -180,7 +183,7 @@ def _make_detour_finder(blocked: Any) -> Any:
     @block
     def find_detour(world, curr, difference, whole, k):
         """Return the first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
-        steps = min(k, popcount(difference) + 2)
+        steps = min(k, popcount(difference) + 2)  # l + 2 links: g twice, because a detour has to be crossed back
         rest = whole & ~difference
         while rest:
             g = highest_bit(rest)

@@ -1,7 +1,9 @@
 """Routing trials one at a time, for any n, faults, links and k.  Lane kernels give identical counts and use it for hard trials.
 
 A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, unless all nodes of Q_n are unsafe, ROUTE3(1) on one fault set between one pair of
-ends.  Up to n = 12 it compares them with a shortest path.  ``ROUTING_SETS`` counts every fault set of a small cube.
+ends.  ROUTE's path corrects the bits in which the ends differ from the most significant down.  A nonfaulty node is *unsafe* if it
+has two or more faulty or unsafe neighbours, or a faulty link, and else *active*; the faulty and unsafe nodes form subcubes.  Up
+to n = 12 the routes are compared with a shortest path.  ``ROUTING_SETS`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -41,13 +43,13 @@ from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 
 
 class RoutingScratch(NamedTuple):
-    """The point, the faults of a trial and memory for searches; blocks call it ``world``."""
+    """Scratch memory of trials at one point."""
 
     n: I64
     k: I64
-    faults: Faults
-    search: SearchScratch
-    cube: SearchBitmasks
+    faults: Faults  #: of the trial
+    search: SearchScratch  #: for ROUTE2
+    cube: SearchBitmasks  #: for ``find_shortest_length``
 
 
 @scratch
@@ -79,17 +81,22 @@ def is_closed_on_route(faults, s, t):
 
 
 def make_trial_finisher(route1: Any, route2: Any, route3: Any, find_shortest: Any, is_same: Any) -> Any:
-    """Return the block ``finish_trial(world, path_clear, path_unsafe, has_active, s, t, trial, tally)``.
+    """Return the block ``finish_trial(work, path_clear, path_unsafe, has_active, s, t, trial, tally)``.
 
-    It routes and counts one trial.  ``path_clear``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because
-    they try it first at each of its nodes.  ``path_unsafe``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the
-    path, because the first nearer neighbour is active at each node.  ``has_active``: some node is active.  ROUTE2(1) equals
-    ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both take the same detour.
+    It routes and counts one trial; ``work`` has the fields n, k, faults, search and cube.
+
+    - ``path_clear``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because they try it first at each of
+      its nodes.
+    - ``path_unsafe``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path, because the first nearer neighbour
+      is active at each node.
+    - ``has_active``: some node is active.
+
+    ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both take the same detour.
 
     Parameters
     ----------
     route1, route2, route3 : block
-        Simulators of ROUTE1, ROUTE2 and ROUTE3 (``rules.make_simulator``) on ``world.faults``, which are closed.
+        Simulators of ROUTE1, ROUTE2 and ROUTE3 (``rules.make_simulator``) on ``work.faults``, which are closed.
     find_shortest : block
         ``find_shortest(faults, s, t, n, cube)``: links of a shortest path, or -1.
     is_same : block
@@ -97,9 +104,9 @@ def make_trial_finisher(route1: Any, route2: Any, route3: Any, find_shortest: An
     """
 
     @block
-    def finish_trial(world, path_clear, path_unsafe, has_active, s, t, trial, tally):
-        faults, search, k = world.faults, world.search, world.k
-        whole = (ONE << np.uint64(world.n)) - ONE
+    def finish_trial(work, path_clear, path_unsafe, has_active, s, t, trial, tally):
+        faults, search, k = work.faults, work.search, work.k
+        whole = (ONE << np.uint64(work.n)) - ONE
         h = popcount(s ^ t)
         links1 = h
         links2 = h
@@ -117,10 +124,10 @@ def make_trial_finisher(route1: Any, route2: Any, route3: Any, find_shortest: An
             record3(tally, links3, h, trial)
             record_comparison(tally, links1, links3)
             tally[SAME_SUBCUBE] += is_same(faults, s, t)
-        if world.n <= MAX_SEARCHED_DIMENSION:
+        if work.n <= MAX_SEARCHED_DIMENSION:
             shortest = h  # no path is shorter
             if h not in (links1, links2, links3):
-                shortest = find_shortest(faults, s, t, world.n, world.cube)
+                shortest = find_shortest(faults, s, t, work.n, work.cube)
             record_shortest(tally, links1, links2, links3, shortest)
 
     return finish_trial
@@ -132,15 +139,15 @@ finish_trial = make_trial_finisher(
 
 
 @block
-def run_trial(key, t, params, scratch, tally):
+def run_trial(key, t, params, work, tally):
     """Sample, route and tally trial ``t``."""
-    faults = scratch.faults
-    draw(key, t, scratch.n, faults)
+    faults = work.faults
+    draw(key, t, work.n, faults)
     unsafe_subcubes(faults)
     source, target = faults.ends[0], faults.ends[1]
     path_clear = route_passes(faults, source, target)
     path_unsafe = is_closed_on_route(faults, source, target)
-    finish_trial(scratch, path_clear, path_unsafe, is_safe(faults, scratch.n), source, target, t, tally)
+    finish_trial(work, path_clear, path_unsafe, is_safe(faults, work.n), source, target, t, tally)
 
 
 #: Kernel at (n, f, links, k) = params; see ``layout.ROUTING``.
@@ -151,7 +158,7 @@ ROUTING_SINGLE = trials_kernel(set_up, run_trial)
 def is_crowded(faults, f, whole, k, radius):
     """Whether a nonfaulty node has more than k of the f faulty nodes within distance ``radius``; False for radius 0."""
     for x in range(whole + ONE if radius > 0 and f > k else ZERO):
-        near, nearest = 0, radius
+        near, nearest = 0, radius  # 0 in ``nearest``: x is faulty
         for i in range(f):
             distance = popcount(faults.labels[i] ^ np.uint64(x))
             near += distance <= radius
@@ -162,12 +169,12 @@ def is_crowded(faults, f, whole, k, radius):
 
 
 @block
-def run_set(key, t, params, scratch, tally):
+def run_set(key, t, params, work, tally):
     """Run and tally all messages from node 0 under the fault set at the end of ``params``."""
-    faults, n, f = scratch.faults, scratch.n, np.int64(params[F])
+    faults, n, f = work.faults, work.n, np.int64(params[F])
     radius, least = np.int64(params[RADIUS]), np.int64(params[LEAST_LINKS])
     next_sparing_set(n, params[FIRST_ELEMENT:], faults)
-    if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
+    if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, work.k, radius):
         return
     unsafe_subcubes(faults)
     has_active = is_safe(faults, n)
@@ -175,7 +182,7 @@ def run_set(key, t, params, scratch, tally):
         end = np.uint64(x)
         if popcount(end) >= least and not is_faulty(faults, end):
             path_clear, path_unsafe = route_passes(faults, ZERO, end), is_closed_on_route(faults, ZERO, end)
-            finish_trial(scratch, path_clear, path_unsafe, has_active, ZERO, end, t, tally)
+            finish_trial(work, path_clear, path_unsafe, has_active, ZERO, end, t, tally)
 
 
 #: Kernel of all C(2^n - 1, f) fault sets without node 0, with messages from node 0 to every other node.  Translations of all

@@ -120,7 +120,7 @@ def _compute_status(world, status, kind):
     lacks, listed = status.lacks[kind], status.listed[kind]
     count = world.f
     for i in range(count):
-        listed[i] = world.faults.nodes[i]
+        listed[i] = world.faults.closed_nodes[i]
         lacks[listed[i]] = np.uint16(2 * world.whole)  # bits 1 .. n
     for v in range(near.size):
         near[v] = 0
@@ -298,7 +298,7 @@ def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kerne
     def run_byte_trial(key, trial, params, scratch, tally):
         world, status, results = scratch
         faults = world.faults
-        mark_nodes(key, trial, world.n, world.f, faults.marks, faults.nodes, faults.ends)
+        mark_nodes(key, trial, world.n, world.f, faults.marks, faults.closed_nodes, faults.ends)
         world.inactive[0] = mark_unsafe_nodes(faults, world.f)
         world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(trial)
         _forget_status(status)

@@ -19,7 +19,7 @@ from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from ..unsafe.rounds import count_marks_words, run_link_rounds
+from ..unsafe.rounds import make_vector_masks, run_link_rounds
 from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
 from .safety_status import (
     LEVELS,
@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
     marked: Words  #: the nodes of a subcube that a marking has marked so far
     marked_next: Words  #: the nodes that its next round marks
     marked_first: Words  #: faulty nodes and ends of faulty links, for the first round of FIND_UNSAFE
-    marks: Words  #: see ``rounds.run_marked_rounds``
+    masks: Words  #: from ``make_vector_masks``, for the rounds of FIND_UNSAFE
     safe: Ints  #: (4): nodes of the trial's subcubes that each definition of STATUS_NAMES calls safe
     rounds: Ints  #: (4): rounds of each definition
 
@@ -66,7 +66,7 @@ def set_up(params):
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
-        np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
+        make_vector_masks(min(n, np.int64(MOST_PLANE_DIMENSIONS))),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
     )
@@ -203,7 +203,7 @@ def _count_unsafe_rounds(scratch, d, size, first_plane):
     for w in range(size):
         marked[w] = ~status.nonfaulty[w] & place_mask(d, w)
         marked_first[w] = ~status.planes[first_plane + w] & place_mask(d, w)
-    return run_link_rounds(marked, marked_first, marked_next, scratch.marks, d)
+    return run_link_rounds(marked, marked_first, marked_next, scratch.masks, d)
 
 
 _KNOWN = SAFETY_STATUS.counter("known")

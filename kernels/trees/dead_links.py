@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.enumerate_sets import decode_link, next_set
-from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
+from ..draws.links import ProposedLinks, mark_distinct_links, proposed_links
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
 from ..machine.array_types import I64, Words, Words16
@@ -49,7 +49,7 @@ class DeadLinks(NamedTuple):
     low: Words16  #: lower ends of the dead links; only those of the trial's count are valid
     bit: Words16  #: their dimensions, as single bits
     nodes: Words  #: the faulty nodes
-    link_draws: LinkDraws
+    proposed: ProposedLinks  #: scratch memory to sample links
     node_draws: Draws
 
 
@@ -71,7 +71,7 @@ def dead_links_for(n, links, f):
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(max(f, sampled), np.uint64),
-        link_draws_for(np.int64(0)),
+        proposed_links(),
         draws_for(sampled),
     )
 
@@ -82,7 +82,7 @@ def draw_dead_links(key, t, n, links, f, dead):
 
     The FAULT words must be 0: the caller ends a trial with ``clear_dead_links``.
     """
-    mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.link_draws)
+    mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.proposed)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
     return add_node_links(n, links, f, dead)
 

@@ -16,7 +16,7 @@ from ..machine import bits
 from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
-from .rounds import count_marks_words, run_marked_rounds, run_word_rounds
+from .rounds import make_vector_masks, run_bitmask_rounds, run_word_rounds
 
 #: Largest dimension of a subcube whose rounds are run: 2^30 nodes take 128 MiB.
 MAX_DIMENSION = 30
@@ -29,7 +29,7 @@ class CubeScratch(NamedTuple):
 
     state: Words  #: bitmask of a cube
     other: Words  #: bitmask of a cube
-    marks: Words  #: see ``rounds.run_marked_rounds``
+    masks: Words  #: from ``make_vector_masks``
 
 
 @scratch
@@ -39,7 +39,7 @@ def make_cube_scratch():
     return CubeScratch(
         np.empty(word_count, np.uint64),
         np.empty(word_count, np.uint64),
-        np.empty(count_marks_words(np.int64(MAX_SPARE_DIMENSION)), np.uint64),
+        make_vector_masks(np.int64(MAX_SPARE_DIMENSION)),
     )
 
 
@@ -56,7 +56,7 @@ def rounds_inside(labels, f, base, free, spare):
 
     ``labels`` holds f distinct faults, inside or not; ``spare`` is from ``make_cube_scratch``.
     """
-    state, other, marks = spare.state, spare.other, spare.marks
+    state, other, masks = spare.state, spare.other, spare.masks
     d = bits.popcount(free)
     if d > MAX_DIMENSION:
         return np.int64(-1)
@@ -71,11 +71,11 @@ def rounds_inside(labels, f, base, free, spare):
     if d > MAX_SPARE_DIMENSION:
         state = np.empty(word_count, np.uint64)
         other = np.empty(word_count, np.uint64)
-        marks = np.empty(count_marks_words(d), np.uint64)
+        masks = make_vector_masks(d)
     state[:word_count] = ZERO
     for i in range(f):
         set_fault_inside(state, base, free, labels[i])
-    return run_marked_rounds(state, other, marks, d)
+    return run_bitmask_rounds(state, other, masks, d)
 
 
 @scratch

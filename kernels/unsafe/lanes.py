@@ -11,8 +11,8 @@ and no round.  There are three stages:
    Each fault has the mask of its subcube's free dimensions, and two faults whose subcubes are within distance 2 both get the mask
    of the smallest subcube around them, until nothing changes.
 3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube goes to another queue.
-   In the second queue, for at most six dimensions, each trial's subcube becomes a 64-bit word and 32 words run at once.  In the
-   third, for seven and eight dimensions, eight subcubes run at once.  With two larger subcubes, or one of nine to twelve
+   In ``queue_6``, for at most six dimensions, each trial's subcube becomes a 64-bit word and 32 words run at once.  In
+   ``queue_8``, for seven and eight dimensions, eight subcubes run at once.  With two larger subcubes, or one of nine to twelve
    dimensions, the subcubes are run one by one.  Trials with more dimensions, or with more than LAST_BIN rounds, are run by the
    scalar kernel.
 
@@ -20,7 +20,8 @@ Lanes have 16 bits for n <= 16 and 32 bits above.  For n > 32 the filter tests t
 trials with close faults.
 
 ``lanes`` is the number of lanes.  A queue has rows of two vectors (``queues.py``): row k of column c is the cell
-``cells[2 * lanes * k + c]``.  A row of ``masks`` is one vector, whose lane i belongs to column i of the queue.
+``cells[2 * lanes * k + c]``.  A row of ``masks`` is one vector, whose lane i belongs to column i of the queue.  A set of lanes or
+columns is a word with bit i for lane i.
 
 Kernels unrolled for a single f were tried.  They save another 0.3 ns of 3.5 to 5 per trial at n = 10 and 12, and cost four
 seconds of compilation for each f, which only 10^10 trials would recover.
@@ -55,8 +56,8 @@ from .entry import (
     count_rounds,
 )
 from .layout import SPLIT_ABOVE, F, N
-from .queues import append_hard_columns, close_and_measure, close_and_measure_unrolled, run_cubes
-from .rounds import run_marked_rounds
+from .queues import append_with_subcube, close_and_measure, close_and_measure_unrolled, run_cubes
+from .rounds import run_bitmask_rounds
 from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
 
 #: Words of the three vectors of ``add_moments``.
@@ -70,22 +71,24 @@ class UnsafeWorkspace(NamedTuple):
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of four vectors of trials
     queue: sieve.Queue  #: trials with faults within distance 2
-    second: sieve.Queue  #: trials with a subcube of three to six dimensions
-    third: sieve.Queue  #: trials with a subcube of seven or eight dimensions
-    #: f rows of one vector, and an unused one: free dimensions of each fault's subcube; ``run_cubes`` stores there each fault's
-    #: label inside the subcube
+    queue_6: sieve.Queue  #: trials with a subcube of three to six dimensions
+    queue_8: sieve.Queue  #: trials with a subcube of seven or eight dimensions
+    #: f rows of one vector, and an unused one: free dimensions of each fault's subcube, valid inside ``_close_queue``;
+    #: ``run_cubes`` stores there each fault's label inside the subcube
     masks: Cells
     cubes: Words  #: eight vectors: 32 words of subcubes, and the same words a round later
     spare: CubeScratch  #: for subcubes that are run one by one
     sums: Words  #: three vectors: sums of unsafe nodes, and of their squares in two digits
     classes: Words  #: three such vectors for each class of ``layout.CLASSES``
-    reached: Ints  #: number of trials that took r rounds or more, as in ``entry.count_rounds``
+    #: (LAST_BIN + 2): number of trials that took r rounds or more, as in ``entry.count_rounds``.  Entry 0 is minus the number of
+    #: trials run by the scalar kernel, until all trials are added at the end.
+    reached: Ints
     merging: MergingScratch  #: for trials run by the scalar kernel
 
 
 @block
-def _run_alone(work, trial, tally):
-    """Count a trial, with its rounds, by the scalar kernel; ``reached[0]`` is the number of the other trials."""
+def _run_by_scalar_kernel(work, trial, tally):
+    """Count a trial, with its rounds, by the scalar kernel, and take it out of ``reached``."""
     run_merging_trial(work.key, trial, work.params, work.merging, tally)
     work.reached[0] -= 1
 
@@ -102,23 +105,23 @@ def _filter_vector(work, trials, lanes, tally):
     operations and the comparison of pairs 3/2 f^2.
     """
     samples = work.samples
-    near = smallest_distance(samples.labels, trials.at, lanes, samples.count)
-    hit = simd.bits(near <= 2)
-    if hit == ZERO:
+    distance = smallest_distance(samples.labels, trials.at, lanes, samples.count)
+    close = simd.bits(distance <= 2)
+    if close == ZERO:
         return False
-    hit &= sieve.wanted_lanes(trials, lanes)
-    while samples.n > 32 and hit:
-        _run_alone(work, sieve.trial_in_lane(trials, bits.lowest(hit)), tally)
-        hit &= hit - ONE
-    repeated = simd.bits(near == 0) & hit
+    close &= sieve.wanted_lanes(trials, lanes)
+    while samples.n > 32 and close:  # none is left to be queued
+        _run_by_scalar_kernel(work, sieve.trial_in_lane(trials, bits.lowest(close)), tally)
+        close &= close - ONE
+    repeated = simd.bits(distance == 0) & close
     while repeated:
         i = bits.lowest(repeated)
-        here = repeated & (~repeated + ONE)
-        repeated ^= here
+        lane_bit = repeated & (~repeated + ONE)
+        repeated ^= lane_bit
         if not sieve.redraw_lane(samples, trials, i, lanes):
-            hit ^= here
-    sieve.append_trials(work.queue, samples, trials, hit, lanes)
-    tally[CLOSE_PAIRS] += bits.popcount(hit)
+            close ^= lane_bit
+    sieve.append_trials(work.queue, samples, trials, close, lanes)
+    tally[CLOSE_PAIRS] += bits.popcount(close)
     return True
 
 
@@ -134,15 +137,15 @@ def _record_classes(work, nodes, unsafe, lanes, tally):
     """
     last = NARROW_CLASSES if lanes == 32 else CLASS_BOUNDS.size
     c = np.int64(0)
-    here = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[0]) <= nodes) & unsafe
-    while here:
-        tally[REACHED[c]] += bits.popcount(here)
-        more = ZERO
+    reached = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[0]) <= nodes) & unsafe  # class c or a higher one
+    while reached:
+        tally[REACHED[c]] += bits.popcount(reached)
+        higher = ZERO
         if c + 1 < last:
-            more = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[c + 1]) <= nodes) & here
-        if more != here:
-            _add_chosen(nodes, here ^ more, lanes, work.classes[_SUM_WORDS * c :])
-        here = more
+            higher = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[c + 1]) <= nodes) & reached
+        if higher != reached:
+            _add_chosen(nodes, reached ^ higher, lanes, work.classes[_SUM_WORDS * c :])
+        reached = higher
         c += 1
 
 
@@ -165,21 +168,21 @@ def _run_subcube_rounds(work, base, free, column, lanes):
         simd.store(state, w, simd.splat(ZERO))
     for k in range(work.samples.count):
         set_fault_inside(state, base, free, np.uint64(work.queue.cells[2 * lanes * k + column]))
-    return run_marked_rounds(state, work.spare.other, work.spare.marks, d)
+    return run_bitmask_rounds(state, work.spare.other, work.spare.masks, d)
 
 
 @block
-def _run_by_subcube(work, alone, lanes, tally):
-    """Run the trials ``alone`` of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
+def _run_by_subcube(work, chosen, lanes, tally):
+    """Run the chosen trials of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
 
     A trial takes as many rounds as the slowest of its subcubes.  A subcube is run once, or again if faults of another
     such subcube come between its own.  Returns the trials with more than LAST_BIN rounds, which are not counted.
     """
-    long = ZERO
-    while alone:
-        i = bits.lowest(alone)
-        here = alone & (~alone + ONE)
-        alone ^= here
+    too_many_rounds = ZERO
+    while chosen:
+        i = bits.lowest(chosen)
+        lane_bit = chosen & (~chosen + ONE)
+        chosen ^= lane_bit
         base, free, rounds = ZERO, ZERO, np.int64(0)
         for k in range(work.samples.count):
             x, mask = np.uint64(work.queue.cells[2 * lanes * k + i]), np.uint64(work.masks[lanes * k + i])
@@ -188,39 +191,39 @@ def _run_by_subcube(work, alone, lanes, tally):
                 base, free = x, mask
                 rounds = max(rounds, _run_subcube_rounds(work, base, free, i, lanes))
         if rounds > LAST_BIN:
-            long |= here
+            too_many_rounds |= lane_bit
             continue
         for r in range(1, rounds + 1):
             work.reached[r] += 1
         if rounds >= tally[MOST_ROUNDS]:
             offer(tally, MOST_ROUNDS, rounds, sieve.decode_trial(work.queue, lanes, i))
-    return long
+    return too_many_rounds
 
 
 @block
-def _run_one_by_one(work, alone, largest, lanes, tally):
-    """Run the trials ``alone`` of the queue's first vector; return the trials that the scalar kernel counts completely.
+def _run_one_by_one(work, chosen, largest, lanes, tally):
+    """Run the chosen trials of the queue's first vector; return the trials that the scalar kernel counts completely.
 
     These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or more than LAST_BIN rounds.  They
     leave CLOSE_PAIRS here, because the scalar kernel counts them there again.
     """
-    deep = alone & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
-    deep |= _run_by_subcube(work, alone ^ deep, lanes, tally)
-    tally[CLOSE_PAIRS] -= bits.popcount(deep)
-    rest = deep
+    by_scalar = chosen & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
+    by_scalar |= _run_by_subcube(work, chosen ^ by_scalar, lanes, tally)
+    tally[CLOSE_PAIRS] -= bits.popcount(by_scalar)
+    rest = by_scalar
     while rest:
-        _run_alone(work, sieve.decode_trial(work.queue, lanes, bits.lowest(rest)), tally)
+        _run_by_scalar_kernel(work, sieve.decode_trial(work.queue, lanes, bits.lowest(rest)), tally)
         rest &= rest - ONE
-    return deep
+    return by_scalar
 
 
 @block(always=True)
-def _record_one_round(work, easy, lanes, tally):
-    """Record the rounds of the trials ``easy`` of the queue's first vector, which take one round."""
-    work.reached[1] += bits.popcount(easy)
-    while easy and tally[MOST_ROUNDS] <= 1:
-        offer(tally, MOST_ROUNDS, np.int64(1), sieve.decode_trial(work.queue, lanes, bits.lowest(easy)))
-        easy &= easy - ONE
+def _record_one_round(work, chosen, lanes, tally):
+    """Record the rounds of the chosen trials of the queue's first vector, which take one round."""
+    work.reached[1] += bits.popcount(chosen)
+    while chosen and tally[MOST_ROUNDS] <= 1:
+        offer(tally, MOST_ROUNDS, np.int64(1), sieve.decode_trial(work.queue, lanes, bits.lowest(chosen)))
+        chosen &= chosen - ONE
 
 
 @block(always=True)
@@ -229,33 +232,36 @@ def _close_queue(work, lanes, tally):
 
     Lane by lane, ``nodes`` is the number of unsafe nodes and ``largest`` the dimension of the largest subcube, whose free
     dimensions are ``free`` and which holds ``label``.  In the lanes ``several`` two subcubes have three
-    dimensions or more.
+    dimensions or more.  Every unsafe trial is in one of four sets: ``one_round``, ``in_queue_6``, ``in_queue_8`` and
+    ``one_by_one``.  The queue's first vector is read until the last line, which drops it.
     """
     f, queue = work.samples.count, work.queue
     if lanes == 32:
         nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, work.masks, f)
     else:
         nodes, largest, free, label, several = close_and_measure(queue.cells, work.masks, f)
-    live = first_lanes(queue.filled[0], lanes)
-    unsafe = simd.bits(nodes != 0) & live
-    easy = simd.bits(largest <= 2) & unsafe
-    hard = unsafe & ~easy
-    alone = (simd.bits(several) | ~simd.bits(largest <= 8)) & hard
-    hard ^= alone
-    if alone:
-        alone = _run_one_by_one(work, alone, largest, lanes, tally)
-    unsafe ^= alone
-    live ^= alone
-    if hard:
-        in_word = simd.bits(largest <= 6) & hard
-        append_hard_columns(work.second, lanes, f, in_word, queue, free, label)
-        if in_word != hard:
-            append_hard_columns(work.third, lanes, f, hard ^ in_word, queue, free, label)
+    counted = first_lanes(queue.filled[0], lanes)
+    unsafe = simd.bits(nodes != 0) & counted
+    one_round = simd.bits(largest <= 2) & unsafe
+    queued = unsafe & ~one_round
+    one_by_one = (simd.bits(several) | ~simd.bits(largest <= 8)) & queued
+    queued ^= one_by_one
+    if one_by_one:
+        by_scalar = _run_one_by_one(work, one_by_one, largest, lanes, tally)
+        unsafe ^= by_scalar
+        counted ^= by_scalar
+    if queued:
+        in_queue_6 = simd.bits(largest <= 6) & queued
+        in_queue_8 = queued ^ in_queue_6
+        append_with_subcube(work.queue_6, lanes, f, in_queue_6, queue, free, label)
+        if in_queue_8:
+            append_with_subcube(work.queue_8, lanes, f, in_queue_8, queue, free, label)
     _add_chosen(nodes, unsafe, lanes, work.sums)
     if work.samples.n > SPLIT_ABOVE:
         _record_classes(work, nodes, unsafe, lanes, tally)
-    tally[ALL_UNSAFE] += bits.popcount(simd.bits(largest == simd.splat_like(nodes, np.uint64(work.samples.n))) & live)
-    _record_one_round(work, easy, lanes, tally)
+    all_unsafe = simd.bits(largest == simd.splat_like(nodes, np.uint64(work.samples.n))) & counted
+    tally[ALL_UNSAFE] += bits.popcount(all_unsafe)
+    _record_one_round(work, one_round, lanes, tally)
     sieve.drop_first_vector(queue, lanes)
 
 
@@ -266,15 +272,15 @@ def _close_queue(work, lanes, tally):
 def _work_off_queues(work, least, lanes, tally):
     """Process a vector of each queue with ``least`` columns or more; return whether any queue still has columns.
 
-    ``run_cubes`` is given the number of dimensions above six: 0 in the second queue and 2 in the third.
+    ``run_cubes`` is given the number of dimensions above six: 0 for ``queue_6`` and 2 for ``queue_8``.
     """
     if work.queue.filled[0] >= least:
         _close_queue(work, lanes, tally)
-    if work.second.filled[0] >= least:
-        run_cubes(work, work.second, 0, lanes, tally)
-    if work.third.filled[0] >= least:
-        run_cubes(work, work.third, 2, lanes, tally)
-    return max(work.queue.filled[0], work.second.filled[0], work.third.filled[0]) > 0
+    if work.queue_6.filled[0] >= least:
+        run_cubes(work, work.queue_6, 0, lanes, tally)
+    if work.queue_8.filled[0] >= least:
+        run_cubes(work, work.queue_8, 2, lanes, tally)
+    return max(work.queue.filled[0], work.queue_6.filled[0], work.queue_8.filled[0]) > 0
 
 
 _sift_trials = sieve.make_sieve(_filter_vector, _work_off_queues, small=True)
@@ -310,7 +316,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         work = workspace_for(key, params, first)
         offer(tally, MOST_ROUNDS, np.int64(0), first)
         _sift_trials(key, first, stop, work, lanes, tally)
-        work.reached[0] += stop - first
+        work.reached[0] += stop - first  # now the number of trials that the lanes have counted
         count_rounds(tally, work.reached)
         count_moments(tally, UNSAFE.total, UNSAFE.squares, work.sums)
         for c in range(CLASS_BOUNDS.size):

@@ -2,7 +2,8 @@
 
 It is used where close pairs are too rare for direct sampling.  A trial places a pair within distance 2 at positions i < j of the
 sequence of faults, and *counts* if it is the first such pair in lexicographic order.  (``docs/random.md`` has the sampling
-scheme, and ``docs/proofs.md`` shows why means over all fault sets follow.)
+scheme, and ``docs/proofs.md`` shows why means over all fault sets follow.)  Two faults are *close*, and so are a fault and a
+subcube, if they are within distance 2.
 
 In nearly all trials the other faults are far from each other and from the pair's subcube.  One comparison of all pairs, 16 labels
 per vector, shows that by the low 32 bits of the labels, for any positions.  Trials with a distance that is too small, including
@@ -43,15 +44,15 @@ _CLASSES = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)
 
 
-class PlantingScratch(NamedTuple):
+class PairScratch(NamedTuple):
     """Scratch memory of importance-sampled trials at one point."""
 
     rows: Rows  #: for sampling sixteen labels at a time
-    low: Words32  #: low 32 bits of a trial's labels
-    plants: Words  #: (8): word 0 of each of eight blocks of random words for PLANTS
-    present: Ints  #: (1): first block of ``plants``; -1 at first
-    masks: Words  #: the n + C(n, 2) masks of weight 1 and 2
-    labels: Words  #: the faults, by position
+    low: Words32  #: (f + 32): low 32 bits of the first labels of a trial's sequence, from ``sample_low_labels``
+    pair_words: Words  #: (8): the first random word for PLANTS of trials 8 b .. 8 b + 7
+    pair_block: Ints  #: (1): b of these trials, -1 at first
+    masks: Words  #: the n + C(n, 2) masks with one or two bits set: the differences of close pairs
+    labels: Words  #: (f + 8): the faults, by position
     seen: LabelSet  #: the faults as a set
     base: Words  #: f + 16 entries: see ``subcubes.merge_faults``
     free: Words  #: likewise f + 16 entries
@@ -66,10 +67,10 @@ def set_up(params):
     masks = np.empty(n * (n + 1) // 2, np.uint64)
     at = np.int64(0)
     for b in range(n):
-        for a in range(b + 1):
+        for a in range(b + 1):  # a == b gives one bit
             masks[at] = (ONE << np.uint64(a)) | (ONE << np.uint64(b))
             at += 1
-    return PlantingScratch(
+    return PairScratch(
         rows_for(),
         np.empty(f + 32, np.uint32),
         np.empty(8, np.uint64),
@@ -87,30 +88,33 @@ def set_up(params):
 
 
 @block(always=True)
-def sample_planted_pair(key, t, f, workspace):
-    """Return the close pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
-    if workspace.present[0] != t >> 3:
-        workspace.present[0] = t >> 3
+def sample_close_pair(key, t, f, workspace):
+    """Return the close pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64.
+
+    Lemire's method: the high half of the product of a uniform 32-bit number and M is a number below M.  It is uniform if products
+    whose low half is below 2^32 mod M are rejected.  That remainder is below M, so it is seldom computed.
+    """
+    if workspace.pair_block[0] != t >> 3:
+        workspace.pair_block[0] = t >> 3
         even, _ = philox.pair_lanes(key, np.uint64(t & ~7), ZERO, philox.PLANTS)
-        simd.store(workspace.plants, 0, even)
-    masks = np.uint64(workspace.masks.size)
-    pairs = np.uint64(f * (f - 1) // 2)
-    word = workspace.plants[t & 7]
+        simd.store(workspace.pair_words, 0, even)
+    mask_count = np.uint64(workspace.masks.size)
+    pair_count = np.uint64(f * (f - 1) // 2)
+    word = workspace.pair_words[t & 7]
     k = ZERO
     while True:
-        mask = (word & LOW32) * masks
-        pair = (word >> _HALF) * pairs
-        # A product below 2^32 mod M, modulo 2^32, is rejected, because its number would be sampled too often.
-        fair = (mask & LOW32) >= masks or (mask & LOW32) >= (ONE << _HALF) % masks
-        if fair and ((pair & LOW32) >= pairs or (pair & LOW32) >= (ONE << _HALF) % pairs):
+        mask = (word & LOW32) * mask_count
+        pair = (word >> _HALF) * pair_count
+        fair = (mask & LOW32) >= mask_count or (mask & LOW32) >= (ONE << _HALF) % mask_count
+        if fair and ((pair & LOW32) >= pair_count or (pair & LOW32) >= (ONE << _HALF) % pair_count):
             return workspace.masks[mask >> _HALF], np.int64(pair >> _HALF)
         k += ONE
         word = philox.random_word(key, np.uint64(t), k, philox.PLANTS)
 
 
 @block(always=True)
-def draw_low_words(key, t, n, count, workspace):
-    """Write the low 32 bits of the first ``count`` labels of a trial's sequence, rounded up to whole rows."""
+def sample_low_labels(key, t, n, count, workspace):
+    """Write the low 32 bits of the first ``count`` labels of a trial's sequence to ``low``, rounded up to whole rows of 16."""
     for q in range((count + 15) >> 4):
         next_row(key, np.uint64(t), q, n, workspace.rows)
         simd.store(workspace.low, q << 4, simd.load(workspace.rows.labels, 0))
@@ -118,7 +122,7 @@ def draw_low_words(key, t, n, count, workspace):
 
 @block
 def _read_label(key, t, p, n, f, workspace):
-    """Return label p of the trial's sequence, from the low words if they suffice."""
+    """Return label p of the trial's sequence, from the f - 1 low labels if they suffice."""
     if n > 32 or p >= f - 1:
         return node_label(key, t, p, n)
     return np.uint64(workspace.low[p])
@@ -127,6 +131,7 @@ def _read_label(key, t, p, n, f, workspace):
 @block
 def _decode_pair(pair):
     """Return the positions i < j of pair number C(j, 2) + i."""
+    # the root may be rounded, so the loops mend j
     j = np.int64((1.0 + np.sqrt(8.0 * pair + 1.0)) / 2.0)
     while j * (j - 1) // 2 > pair:
         j -= 1
@@ -136,12 +141,12 @@ def _decode_pair(pair):
 
 
 @block
-def write_planted_faults(key, t, n, f, mask, pair, workspace):
+def write_faults(key, t, n, f, mask, pair, workspace):
     """Write the faults of an importance-sampled trial to ``workspace.labels``, by position; return the pair's positions i < j.
 
-    ``mask`` and ``pair`` are from ``sample_planted_pair``, and ``draw_low_words`` must have run.  x_i is the first label of the
-    trial's sequence and x_j its neighbour by the mask.  The other faults are the next distinct labels of the sequence that differ
-    from both, in the order of positions.
+    ``mask`` and ``pair`` are from ``sample_close_pair``, and ``sample_low_labels`` must have run with count f - 1.  x_i is the
+    first label of the trial's sequence and x_j its neighbour by the mask.  The other faults are the next distinct labels of the
+    sequence that differ from both, in the order of positions.
     """
     i, j = _decode_pair(pair)
     x = _read_label(key, t, np.int64(0), n, f, workspace)
@@ -167,11 +172,14 @@ def write_planted_faults(key, t, n, f, mask, pair, workspace):
 
 @block(always=True)
 def _is_only_close_pair(mask, count, low):
-    """Whether the low 32 bits show that no two of ``count`` labels but the given pair are close.
+    """Whether the low 32 bits of labels show that the trial has no close pair but its own.
 
-    Rows 1, 2, ... are the labels and row 0 the pair's subcube.  The result may be False for faults that are not close, but True
-    is always correct.  A row is compared with all rows after it, 16 at a time, and at last with the ``tail``, the last 16 rows,
-    of which lanes up to the row itself are left out.
+    ``low`` holds ``count`` = f - 1 labels: row 0 is one of the pair, and with ``mask`` the pair's subcube; rows 1, 2, ... are the
+    other faults.  No row may be close to another.  The result may be False for faults that are not close.  But True is always
+    correct, because equal rows are close, too, and low bits are as close as labels or closer.
+
+    A row is compared with all rows after it, 16 at a time, and at last with the ``tail``, the last 16 rows, of which lanes up to
+    the row itself are left out.
     """
     last = count - 16 if count > 16 else np.int64(0)
     valid = first_lanes(count, 16)
@@ -180,7 +188,7 @@ def _is_only_close_pair(mask, count, low):
     nearest = simd.splat_like(tail, 32)
     free = simd.splat_like(tail, np.uint32(mask & LOW32))
     x = simd.splat_like(tail, low[0])
-    at = np.int64(1)
+    at = np.int64(1)  # the first row that is not yet compared with x
     while at + 16 < count:
         nearest = simd.minimum(nearest, simd.popcount((simd.load(low, at) ^ x) & ~free))
         at += 16
@@ -206,11 +214,11 @@ def is_first_close_pair(labels, f, i, j):
         stop = f if a < i else j
         at = (a + 1) & ~7
         while at < stop:
-            near = simd.bits(simd.popcount(x ^ simd.load(labels, at)) <= two)
-            near &= first_lanes(stop - at)
+            close = simd.bits(simd.popcount(x ^ simd.load(labels, at)) <= two)
+            close &= first_lanes(stop - at)
             if at <= a:
-                near &= ALL_BITS << np.uint64(a + 1 - at)
-            if near != ZERO:
+                close &= ALL_BITS << np.uint64(a + 1 - at)
+            if close != ZERO:
                 return False
             at += 8
     return True
@@ -224,7 +232,7 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
     while c < np.uint64(_CLASSES.size) and _CLASSES[c] <= largest:
         tally[_REACHED[c]] += 1
         c += ONE
-    if unsafe != ZERO:  # of class 2 or above
+    if unsafe != ZERO:  # then the largest subcube has two dimensions or more, so c > 0
         tally[_WITH_UNSAFE] += 1
         add_wide(tally, _UNSAFE[c - ONE], unsafe)
         add_square(tally, _SQUARES[c - ONE], unsafe)
@@ -239,16 +247,19 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 
 @block
 def _run_trial(key, t, params, scratch, tally):
-    """Run and tally a trial at (n, f) = params, in full only if the low words do not show that it has one close pair alone."""
+    """Run and tally a trial at (n, f) = params, in full only if the low labels do not show that it has one close pair alone.
+
+    A pair at distance 1 alone has no unsafe node and no round.  A pair at distance 2 alone has two unsafe nodes after one round.
+    """
     n = np.int64(params[N])
     f = np.int64(params[F])
-    draw_low_words(key, t, n, f - 1, scratch)
-    mask, pair = sample_planted_pair(key, t, f, scratch)
+    sample_low_labels(key, t, n, f - 1, scratch)
+    mask, pair = sample_close_pair(key, t, f, scratch)
     if _is_only_close_pair(mask, f - 1, scratch.low):
-        d = popcount(mask)
-        _record_trial(tally, t, n, np.uint64(2 * (d - 1)), d - 1, d)
+        distance = popcount(mask)
+        _record_trial(tally, t, n, np.uint64(2 * (distance - 1)), distance - 1, distance)
         return
-    i, j = write_planted_faults(key, t, n, f, mask, pair, scratch)
+    i, j = write_faults(key, t, n, f, mask, pair, scratch)
     if is_first_close_pair(scratch.labels, f, i, j):
         unsafe, rounds, _, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
         _record_trial(tally, t, n, unsafe, rounds, largest)

@@ -3,10 +3,12 @@
 A queue (``fastcube.kernels.draws.sieve``) has rows of two vectors, and each column is a trial:
 
     rows 0 .. f - 1      label of fault 0, 1, ... of the trial in that column
-    (two more rows)      second and third queue only: its one large subcube, mask of free dimensions and a label inside
+    rows f, f + 1        only in queues for ``run_cubes``: the trial's large subcube, mask of free dimensions and a label inside
     last three rows      the trial's index: lane, and low and high half of the group
 
-``lanes`` is the number of lanes, a literal for which the blocks that take it are specialised.
+``lanes`` is the number of lanes, a literal for which the blocks that take it are specialised.  A 64-bit word of a row has
+``per_word`` columns, 4 or 2, so column c is in field ``c % per_word`` of word ``c // per_word``.  ``dims`` is the number of
+dimensions of a subcube above six: 0 or 2.
 """
 
 from __future__ import annotations
@@ -63,76 +65,77 @@ def close_and_measure_unrolled(cells, masks, f):
 def _locate_faults(cells, lanes, f, dims, index):
     """Write rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
 
-    Row f of the queue is the subcube's mask and row f + 1 a label inside it.  A fault of another subcube gets the index of that
-    label.
+    A fault outside that subcube gets the index of the label inside it, that of another fault.
     """
     free = _load_row(cells, lanes, f)
     label = _load_row(cells, lanes, f + 1)
     zero = free ^ free
     for k in range(f):
         simd.store(index, lanes * k, zero)
-    rest = free
+    rest = free  # free dimensions that are not yet bits of the index
     for b in range(6 + dims):
-        low = rest & (zero - rest)
-        rest = rest ^ low
+        lowest = rest & (zero - rest)
+        rest = rest ^ lowest
         bit = simd.splat_like(zero, ONE << np.uint64(b))
         for k in range(f):
             x = _load_row(cells, lanes, k)
             inside = ((x ^ label) & ~free) == zero
             x = simd.select(inside, x, label)
-            at = simd.load(index, lanes * k)
-            simd.store(index, lanes * k, simd.select((x & low) != zero, at | bit, at))
+            below = simd.load(index, lanes * k)
+            simd.store(index, lanes * k, simd.select((x & lowest) != zero, below | bit, below))
 
 
 @block
-def _build_cubes(index, lanes, f, dims, q0, cubes):
-    """Write 32 words of ``cubes``, the faults of the next 32 >> ``dims`` columns as bitmasks of 2^(6 + ``dims``) nodes.
+def _build_cubes(index, lanes, f, dims, first_field, cubes):
+    """Write 32 words of ``cubes``: the faults of 32 >> ``dims`` columns as bitmasks of 2^(6 + ``dims``) nodes.
 
-    Eight cubes are interleaved, a word of each in every vector.  Each word of ``index`` holds ``per_word`` columns, so cube l of
-    the g-th eight is column ``per_word l + q0 + g``.
+    These are the columns in fields ``first_field``, ``first_field`` + 1, ... of the eight words.  Cube l of the g-th eight is the
+    column in field ``first_field + g`` of word l, in lane l of one or four vectors (``small.py``).  Fields from ``per_word`` on
+    do not exist, and their cubes are empty.
     """
     per_word = lanes >> 3
     mask = simd.splat(np.uint64((64 << dims) - 1))
     for v in range(4):
-        q = q0 + (v >> dims)
+        field = first_field + (v >> dims)
         x = simd.splat(ZERO)
-        if q < per_word:
-            shift = simd.splat(np.uint64(q * (64 // per_word)))
+        if field < per_word:
+            shift = simd.splat(np.uint64(field * (64 // per_word)))
             base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
             for k in range(f):
-                at = (simd.as64(simd.load(index, lanes * k)) >> shift) & mask
-                x = x | simd.one_hot(at - base)
+                node = (simd.as64(simd.load(index, lanes * k)) >> shift) & mask
+                x = x | simd.one_hot(node - base)
         simd.store(cubes, 8 * v, x)
 
 
 @block
 def run_cubes(work, queue, dims, lanes, tally):
-    """Run the rounds of the first vector of a second or third queue, and drop it; each trial has at least one round."""
+    """Run the rounds of the first vector of ``work.queue_6`` or ``queue_8``, and drop it; each trial has at least one round."""
     f, per_word = work.samples.count, lanes >> 3
     index = work.masks  # labels inside subcubes here
     _locate_faults(queue.cells, lanes, f, dims, index)
-    for q0 in range(0, per_word, 4 >> dims):
-        _build_cubes(index, lanes, f, dims, q0, work.cubes)
+    for first_field in range(0, per_word, 4 >> dims):
+        _build_cubes(index, lanes, f, dims, first_field, work.cubes)
         valid = ZERO
         for i in range(32 >> dims):
-            q = q0 + (i >> 3)
-            valid |= np.uint64(per_word * (i & 7) + q < queue.filled[0] and q < per_word) << np.uint64(i)
-        rounds, last, _, _ = run_rounds(dims, work.cubes, valid, valid, work.reached)
+            field = first_field + (i >> 3)
+            column = per_word * (i & 7) + field
+            valid |= np.uint64(column < queue.filled[0] and field < per_word) << np.uint64(i)
+        rounds, slowest, _, _ = run_rounds(dims, work.cubes, valid, valid, work.reached)
         if rounds >= tally[MOST_ROUNDS]:  # equal numbers too: the smallest trial wins
-            while last:
-                i = bits.lowest(last)
-                last &= last - ONE
-                column = per_word * (i & 7) + q0 + (i >> 3)
+            while slowest:
+                i = bits.lowest(slowest)
+                slowest &= slowest - ONE
+                column = per_word * (i & 7) + first_field + (i >> 3)
                 offer(tally, MOST_ROUNDS, rounds, sieve.decode_trial(queue, lanes, column))
     sieve.drop_first_vector(queue, lanes)
 
 
 @block
-def append_hard_columns(second, lanes, f, hard, queue, free, label):
-    """Append the hard columns of the queue, with their subcube, to a second queue."""
-    sieve.append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
-    sieve.append_compressed(second, lanes, f, hard, free)
-    sieve.append_compressed(second, lanes, f + 1, hard, label)
+def append_with_subcube(target, lanes, f, chosen, queue, free, label):
+    """Append the chosen columns of a queue's first vector to a queue for ``run_cubes``, with their subcubes (free, label)."""
+    sieve.append_lanes(target, lanes, f, chosen, queue.cells, 0, 2 * lanes)
+    sieve.append_compressed(target, lanes, f, chosen, free)
+    sieve.append_compressed(target, lanes, f + 1, chosen, label)
     for k in range(f, f + 3):  # the trial's index, behind the two added rows
-        sieve.append_compressed(second, lanes, k + 2, hard, _load_row(queue.cells, lanes, k))
-    second.filled[0] += bits.popcount(hard)
+        sieve.append_compressed(target, lanes, k + 2, chosen, _load_row(queue.cells, lanes, k))
+    target.filled[0] += bits.popcount(chosen)  # last, because the rows above are appended after the filled columns

@@ -1,6 +1,8 @@
 """Counts and rounds of unsafe nodes when every node is faulty with probability p (Lee & Hayes 1988, R1 and R3).
 
-The fault sets are those of ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
+The fault sets are those of ``bernoulli``.  A *bitmask* has one bit per node of a cube (``rounds.py``).  A *subcube* is the nodes
+that agree with a label, its *base*, outside a mask of *free* dimensions.  There are three methods, and ``dispatch`` selects the
+fastest:
 
 ``digits``  p >= 1/64: every node is sampled by itself, then the rounds of the whole cube are run.
 ``labels``  p < 1/64: the faulty labels are marked in the cube's bitmask, then the rounds of the whole cube are run.
@@ -26,8 +28,8 @@ from ..draws.nodes import mark_faults, next_row, rows_for
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from ..tally.sums import add_quantity, offer
-from . import rounds
 from .layout import UNSAFE_CRITICAL, N, P
+from .rounds import make_vector_masks, run_bitmask_rounds, run_word_rounds
 
 _UNSAFE_NODES = UNSAFE_CRITICAL.moments("unsafe_nodes")
 _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
@@ -38,14 +40,14 @@ _MOST_ROUNDS = UNSAFE_CRITICAL.maximum("rounds")
 
 
 @block
-def _record_trial(tally, t, n, faults, closed, steps):
-    """Record a trial with ``faults`` faulty nodes and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
+def _record_trial(tally, t, n, faults, closed, rounds):
+    """Record a trial with ``faults`` faulty nodes and ``closed`` faulty or unsafe nodes after the last of its rounds."""
     add_quantity(tally, _UNSAFE_NODES, closed - faults)
     tally[_ALL_UNSAFE] += closed == np.int64(1) << n
-    add_quantity(tally, _ROUNDS, steps)
-    tally[_ROUNDS_BINS + steps] += 1
+    add_quantity(tally, _ROUNDS, rounds)
+    tally[_ROUNDS_BINS + rounds] += 1
     tally[_FAULTS] += faults
-    offer(tally, _MOST_ROUNDS, steps, t)
+    offer(tally, _MOST_ROUNDS, rounds, t)
 
 
 @block
@@ -58,41 +60,40 @@ def _count_set_bits(state):
 
 
 @block
-def _extract_subcube(x, free, labels, k, state):
-    """Write the bitmask, in a subcube's own dimensions, of the faulty nodes inside it to the cleared ``state``."""
-    vector = simd.splat_like(simd.load(labels, 0), x)
+def _set_faults_inside(base, free, labels, f, state):
+    """Set the faulty nodes inside a subcube in ``state``, the clear bitmask of a cube of the subcube's dimension."""
+    vector = simd.splat_like(simd.load(labels, 0), base)
     outside = simd.splat_like(vector, ~free)
     zero = vector ^ vector
     mask = np.uint64(free)
-    for at in range(0, k, 16):
+    for at in range(0, f, 16):
         difference = (vector ^ simd.load(labels, at)) & outside
-        inside = simd.bits(difference == zero) & bits.first_lanes(k - at, 16)
+        inside = simd.bits(difference == zero) & bits.first_lanes(f - at, 16)
         while inside:
-            own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
-            set_node(state, own)
+            set_node(state, bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask))
             inside &= inside - bits.ONE
 
 
 @block
-def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
-    """Return the rounds of the slowest of the final subcubes; ``state`` is clear before and after.
+def _find_most_rounds(bases, free_masks, count, labels, f, state, other, vector_masks):
+    """Return the rounds of the slowest of the ``count`` final subcubes; ``state`` must be clear, and is clear again afterwards.
 
     A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
     """
     slowest = np.int64(0)
     for i in range(count):
-        d = bits.popcount(np.uint64(frees[i]))
+        d = bits.popcount(np.uint64(free_masks[i]))
         if d * d // 3 <= slowest:
             continue
-        _extract_subcube(bases[i], frees[i], labels, k, state)
+        _set_faults_inside(bases[i], free_masks[i], labels, f, state)
         if d <= 6:
-            steps, _ = rounds.run_word_rounds(state[0], d)
+            rounds, _ = run_word_rounds(state[0], d)
             state[0] = bits.ZERO
         else:
-            steps = rounds.run_marked_rounds(state, other, marks, d)
+            rounds = run_bitmask_rounds(state, other, vector_masks, d)
             for v in range(np.int64(1) << max(d - 9, 0)):
                 simd.store(state, v << 3, simd.splat(bits.ZERO))
-        slowest = max(slowest, steps)
+        slowest = max(slowest, rounds)
     return slowest
 
 
@@ -107,31 +108,32 @@ def _has_label(labels, count, x):
 
 
 @block
-def _write_distinct_labels(key, t, k, n, labels, seen, rows):
-    """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 entries to spare).
+def _write_distinct_labels(key, t, f, n, labels, seen, rows):
+    """Write trial ``t``'s first ``f`` distinct labels to ``labels`` (uint32, 16 entries to spare).
 
-    ``seen`` is a bitmap of 2^m <= 2^n bits.  A label whose low m bits were not seen is new; other labels are looked up.
+    ``seen`` is a bitmap of 2^m <= 2^n bits, with any content.  A label whose low m bits were not seen is new.  Other labels are
+    looked up, unless m = n.
     """
-    low = np.uint64((seen.size << 6) - 1)
+    low_bits = np.uint64((seen.size << 6) - 1)
     exact = seen.size << 6 == np.int64(1) << n
     for v in range(seen.size >> 3):
         simd.store(seen, v << 3, simd.splat(bits.ZERO))
-    got = np.int64(0)
+    count = np.int64(0)
     q = np.int64(0)
-    while got < k:
+    while count < f:
         next_row(key, t, q, n, rows)
         q += 1
         i = 0
-        while i < 16 and got < k:
+        while i < 16 and count < f:
             x = np.uint64(rows.labels[i])
             i += 1
-            at = np.int64((x & low) >> np.uint64(6))
+            word = np.int64((x & low_bits) >> np.uint64(6))
             bit = bits.ONE << (x & np.uint64(63))
-            if seen[at] & bit and (exact or _has_label(labels, got, x)):
+            if seen[word] & bit and (exact or _has_label(labels, count, x)):
                 continue
-            seen[at] |= bit
-            labels[got] = x
-            got += 1
+            seen[word] |= bit
+            labels[count] = x
+            count += 1
 
 
 # ---------------------------------------------------------------- entry points
@@ -144,13 +146,13 @@ def unsafe_digits(key, first, stop, params, tally):
     head, tail = bernoulli.digit_threshold(params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    vector_masks = make_vector_masks(n)
     work = bernoulli.digit_scratch_for()
     for t in range(first, stop):
         bernoulli.digit_state(key, np.uint64(t), head, tail, n, state, work)
         faults = _count_set_bits(state)
-        steps = rounds.run_marked_rounds(state, other, marks, n)
-        _record_trial(tally, t, n, faults, _count_set_bits(state), steps)
+        rounds = run_bitmask_rounds(state, other, vector_masks, n)
+        _record_trial(tally, t, n, faults, _count_set_bits(state), rounds)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -160,15 +162,15 @@ def unsafe_labels(key, first, stop, params, tally):
     table = binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    vector_masks = make_vector_masks(n)
     rows = rows_for()
     for t in range(first, stop):
-        k = sample_fault_count(key, np.uint64(t), table)
+        f = sample_fault_count(key, np.uint64(t), table)
         for v in range(0, state.size, 8):
             simd.store(state, v, simd.splat(bits.ZERO))
-        mark_faults(key, np.uint64(t), n, k, state, rows)
-        steps = rounds.run_marked_rounds(state, other, marks, n)
-        _record_trial(tally, t, n, k, _count_set_bits(state), steps)
+        mark_faults(key, np.uint64(t), n, f, state, rows)
+        rounds = run_bitmask_rounds(state, other, vector_masks, n)
+        _record_trial(tally, t, n, f, _count_set_bits(state), rounds)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -182,25 +184,25 @@ def unsafe_merge(key, first, stop, params, tally):
     most = min(table.first + table.thresholds.size, np.int64(1) << n)
     labels = np.empty(most + 32, np.uint32)
     bases = np.empty(most + 32, np.uint32)
-    frees = np.empty(most + 32, np.uint32)
+    free_masks = np.empty(most + 32, np.uint32)
     filter_words = np.int64(8)
     while filter_words < min(most, count_words(n)):
         filter_words *= 2
     seen = np.empty(filter_words, np.uint64)
     state = np.zeros(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
-    marks = np.empty(rounds.count_marks_words(n), np.uint64)
+    vector_masks = make_vector_masks(n)
     rows = rows_for()
-    none = simd.splat_like(simd.load(labels, 0), 0)
+    no_dimension = simd.splat_like(simd.load(labels, 0), 0)
     for t in range(first, stop):
-        k = sample_fault_count(key, np.uint64(t), table)
-        _write_distinct_labels(key, np.uint64(t), k, n, labels, seen, rows)
-        for at in range(0, k, 16):
+        f = sample_fault_count(key, np.uint64(t), table)
+        _write_distinct_labels(key, np.uint64(t), f, n, labels, seen, rows)
+        for at in range(0, f, 16):
             simd.store(bases, at, simd.load(labels, at))
-            simd.store(frees, at, none)
-        count = merge_subcubes(bases, frees, k)
+            simd.store(free_masks, at, no_dimension)
+        count = merge_subcubes(bases, free_masks, f)
         closed = np.int64(0)
         for i in range(count):
-            closed += np.int64(1) << bits.popcount(np.uint64(frees[i]))
-        steps = _find_most_rounds(bases, frees, count, labels, k, state, other, marks)
-        _record_trial(tally, t, n, k, closed, steps)
+            closed += np.int64(1) << bits.popcount(np.uint64(free_masks[i]))
+        rounds = _find_most_rounds(bases, free_masks, count, labels, f, state, other, vector_masks)
+        _record_trial(tally, t, n, f, closed, rounds)

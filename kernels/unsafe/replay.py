@@ -8,7 +8,7 @@ from ..draws import bernoulli
 from ..draws.binomial import binomial_table, sample_fault_count
 from ..draws.nodes import fault_set, mark_faults, rows_for
 from ..machine.jit import kernel
-from .planting import draw_low_words, sample_planted_pair, set_up, write_planted_faults
+from .planting import sample_close_pair, sample_low_labels, set_up, write_faults
 
 
 def unsafe_fraction(key, trial, n, f):
@@ -19,11 +19,11 @@ def unsafe_fraction(key, trial, n, f):
 @kernel("Tuple((uint64[::1], int64, int64))(uint64, int64, int64, int64)")
 def unsafe_rare(key, trial, n, f):
     """Return the faulty nodes by position, and the positions i < j of the close pair."""
-    made = set_up(np.array([np.float64(n), np.float64(f)]))
-    draw_low_words(key, trial, n, f - 1, made)
-    mask, pair = sample_planted_pair(key, trial, f, made)
-    i, j = write_planted_faults(key, trial, n, f, mask, pair, made)
-    return made.labels[:f].copy(), i, j
+    work = set_up(np.array([np.float64(n), np.float64(f)]))
+    sample_low_labels(key, trial, n, f - 1, work)
+    mask, pair = sample_close_pair(key, trial, f, work)
+    i, j = write_faults(key, trial, n, f, mask, pair, work)
+    return work.labels[:f].copy(), i, j
 
 
 @kernel("void(uint64, int64, int64, float64, uint64[::1])")

@@ -20,7 +20,7 @@ from ..machine.trials import trials_kernel
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .entry import record_trial
 from .layout import F, N
-from .rounds import count_marks_words, run_marked_rounds
+from .rounds import make_vector_masks, run_bitmask_rounds
 
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
 COUNTS_SHAPE = (33, 32, 16)
@@ -71,7 +71,7 @@ class WholeCubeScratch(NamedTuple):
 
     state: Words  #: bitmask of the n-cube, in whole vectors
     other: Words  #: another such bitmask
-    marks: Words  #: see ``rounds.run_marked_rounds``
+    masks: Words  #: from ``make_vector_masks``
     rows: Rows
 
 
@@ -83,7 +83,7 @@ def whole_cube_scratch_for(params):
     return WholeCubeScratch(
         np.zeros(word_count, np.uint64),
         np.empty(word_count, np.uint64),
-        np.empty(count_marks_words(n), np.uint64),
+        make_vector_masks(n),
         rows_for(),
     )
 
@@ -112,7 +112,7 @@ def run_whole_cube_trial(key, t, params, scratch, tally):
     for v in range(used):
         state[v] = bits.ZERO
     mark_faults(key, np.uint64(t), n, f, state, scratch.rows)
-    rounds = run_marked_rounds(state, scratch.other, scratch.marks, n)
+    rounds = run_bitmask_rounds(state, scratch.other, scratch.masks, n)
     closed = np.int64(0)
     for v in range(used):
         closed += bits.popcount(state[v])

@@ -1,9 +1,12 @@
 """Whether the channel dependency graph of a faulty cube has a cycle (A14), n <= 8.
 
-An arc leads from a channel that a message may hold to a channel that it may then request.  D_H, D_L, buddies and ``flip`` are
-those of ``fastcube.kernels.multicasting.supercube``, and a node is 4 a + q, with its place q in supernode a.  With two virtual
-channels D_L uses copy 1 of the channels inside supernodes.  ``fastcube/algorithms/channel_dependencies.py`` explains why these
-are all the arcs.
+An arc leads from a channel that a message may hold to a channel that it may then request.  A node is 4 a + q, with its place q
+in the supernode with label a.  Messages are D_H to larger labels and D_L to smaller ones, with shortcuts, and D_E inside the
+source's supernode.  A message detours over a buddy if its external channel leads to a fault.  With two virtual channels D_L uses
+copy 1 of the channels inside supernodes, all other messages copy 0 (``channels``).
+
+``fastcube.kernels.multicasting.supercube`` explains the terms: label, place, buddy, ``flip``, and rank, the label ^ flip, which
+rises along a message's way.  ``fastcube/algorithms/channel_dependencies.py`` explains why these are all the arcs.
 """
 
 from __future__ import annotations
@@ -12,32 +15,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.array_types import Ints
+from ..machine.array_types import I64, Ints
 from ..machine.jit import block, scratch
-from ..multicasting.supercube import buddy_step, first_step_across
+from ..multicasting.supercube import Supercube, buddy_step, first_step_across, label_across
 from .channels import channel_number
 
-_ONE = np.int64(1)
-_TWO = np.int64(2)
+#: A rank above all others.
+_NO_LIMIT = np.int64(2**62)
 
 
 class DependencyGraph(NamedTuple):
-    """A graph as one linked list of arcs per channel, from the arc added last to the first."""
+    """A graph as one linked list of arcs per channel, from the arc added last to the first.  Arcs may repeat."""
 
     last_arcs: Ints  #: the arc from each channel that was added last, or -1
-    arcs_into: Ints  #: number of arcs into each channel
+    arcs_into: Ints  #: number of arcs into each channel; ``is_cyclic`` counts them down
     earlier_arcs: Ints  #: for each arc, the arc added before it from the same channel, or -1
     requested: Ints  #: for each arc, the channel to which it leads
-    stack: Ints  #: channels to visit
+    stack: Ints  #: scratch memory of ``is_cyclic``: channels to remove
     arc_count: Ints  #: (1): number of arcs
+
+
+class MessageClass(NamedTuple):
+    """The messages D_H or D_L in a supercube with faults."""
+
+    net: Supercube
+    n: I64
+    flip: I64  #: 0 for D_H, the largest label for D_L
+    is_copy1: bool  #: whether the messages use copy 1 of the channels inside supernodes
+    is_unicast: bool  #: whether only messages to a single destination are sent
 
 
 @scratch
 def dependency_graph_for(n):
     """Return an empty graph of Q_n with two virtual channels."""
     channels = (n + 2) << n
-    # Per class and node: the arc across, arcs from the buddy's channel to each next channel, and from the channel of each earlier
-    # node to two buddies and each next channel.
+    # Per node three arcs across.  Per class and node: up to n arcs from a buddy's channel, and from the channel of each of up to
+    # n earlier nodes arcs to two buddies and each next channel.
     most = (3 << n) + (2 << n) * (3 + n + n * (n + 2))
     return DependencyGraph(
         np.empty(channels, np.int64),
@@ -61,77 +74,113 @@ def _add_arc(graph, held, requested):
 
 
 @block
-def _add_across_arcs(graph, v, fault, n, copy):
-    """Add the arc of a message at node v that goes on to the opposite node of its supernode."""
-    q = v & 3
+def _add_across_arc(graph, net, v, n, is_copy1):
+    """Add the arc of a message that goes over two channels from node v to the opposite node of the supernode, if nonfaulty."""
+    q, fault = v & 3, np.int64(net.fault[v >> 2])
     if (fault >> (q ^ 3)) & 1 == 0:
         step = first_step_across(q, fault)
-        _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, (step ^ 3) >> 1, n, copy))
+        _add_arc(
+            graph, channel_number(v, step >> 1, n, is_copy1), channel_number(v ^ step, (step ^ 3) >> 1, n, is_copy1)
+        )
+
+
+@block(always=True)
+def _is_faulty_at(messages, rank, q):
+    """Whether the node at place q is faulty in the supernode with this rank."""
+    return (np.int64(messages.net.fault[rank ^ messages.flip]) >> q) & 1 == 1
 
 
 @block
-def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
-    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q) and at its detours' buddies.
+def _next_goal_limit(n, before, rank):
+    """Return the rank below which the goals of unicasts are that go from rank ``before`` to its neighbour ``rank``.
 
-    Labels are complemented for D_L, so that a message always moves to larger ones.  With ``unicast`` only the arcs of
-    messages to a single destination are added.
+    A shortcut leads to the neighbour of the highest rank up to the goal.  So the goal is below the next higher neighbour of
+    ``before``, if there is one.
     """
-    v = a << 2 | q
-    fault = np.int64(net.fault[a])
-    here = a ^ flip
+    limit = _NO_LIMIT
+    for k in range(n - 2):
+        neighbour = label_across(before, k)
+        if rank < neighbour < limit:
+            limit = neighbour
+    return limit
+
+
+@block(always=True)
+def _add_arcs_from(graph, messages, held, before, v):
+    """Add the arcs of messages that hold the channel ``held`` to node v, from the supernode of rank ``before``."""
+    n, is_copy1, q = messages.n, messages.is_copy1, v & 3
+    fault = np.int64(messages.net.fault[v >> 2])
+    rank = (v >> 2) ^ messages.flip
+    for j in range(2):  # to destinations in the supernode
+        if (fault >> (q ^ (1 << j))) & 1 == 0:
+            _add_arc(graph, held, channel_number(v, np.int64(j), n, is_copy1))
+    limit = _next_goal_limit(n, before, rank) if messages.is_unicast else _NO_LIMIT
+    for k in range(n - 2):
+        beyond = label_across(rank, k)
+        if beyond > rank and beyond < limit:
+            if _is_faulty_at(messages, beyond, q):
+                _add_arc(graph, held, channel_number(v, buddy_step(q, fault) >> 1, n, is_copy1))
+            else:
+                _add_arc(graph, held, channel_number(v, np.int64(2 + k), n, is_copy1))
+
+
+@block(always=True)
+def _add_class_arcs(graph, messages, v):
+    """Add the arcs of a class of messages at node v, and at its buddy over which it sends detours."""
+    n, is_copy1, q = messages.n, messages.is_copy1, v & 3
+    rank = (v >> 2) ^ messages.flip
     is_entered = False  # whether a message can come from an earlier supernode
     for k in range(n - 2):
-        neighbour = here ^ ((_TWO << k) - 1)
-        p = (neighbour ^ flip) << 2 | q
-        if neighbour > here:
-            if (net.fault[neighbour ^ flip] >> q) & 1:  # from the buddy's channel to the channel of p's buddy
-                step = buddy_step(q, fault)
-                _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
-            continue
-        if (net.fault[neighbour ^ flip] >> q) & 1:
-            continue
-        is_entered = True
-        held = channel_number(p, 2 + k, n, copy)
-        for j in range(2):
-            if (fault >> (q ^ (1 << j))) & 1 == 0:
-                _add_arc(graph, held, channel_number(v, np.int64(j), n, copy))
-        limit = np.int64(1) << (n - 2)  # goals of a unicast are labels below it, up to p's next shortcut
-        for i in range(n - 2):
-            next_shortcut = neighbour ^ ((_TWO << i) - 1)
-            if here < next_shortcut < limit:
-                limit = next_shortcut
-        for i in range(n - 2):
-            beyond = here ^ ((_TWO << i) - 1)
-            if beyond > here and (not unicast or beyond < limit):
-                if (net.fault[beyond ^ flip] >> q) & 1:
-                    _add_arc(graph, held, channel_number(v, buddy_step(q, fault) >> 1, n, copy))
-                else:
-                    _add_arc(graph, held, channel_number(v, np.int64(2 + i), n, copy))
+        neighbour = label_across(rank, k)
+        is_faulty = _is_faulty_at(messages, neighbour, q)
+        if neighbour > rank and is_faulty:  # a detour: from the channel to the buddy to the buddy's external channel
+            step = buddy_step(q, np.int64(messages.net.fault[v >> 2]))
+            _add_arc(graph, channel_number(v, step >> 1, n, is_copy1), channel_number(v ^ step, 2 + k, n, is_copy1))
+        if neighbour < rank and not is_faulty:
+            is_entered = True
+            held = channel_number((neighbour ^ messages.flip) << 2 | q, 2 + k, n, is_copy1)
+            _add_arcs_from(graph, messages, held, neighbour, v)
     if is_entered:
-        _add_across_arcs(graph, v, fault, n, copy)
+        _add_across_arc(graph, messages.net, v, n, is_copy1)
 
 
 @block
-def build_graph(graph, net, n, unicast, copies):
-    """Build the graph of a supercube with its faults, for one or two virtual channels."""
+def build_graph(graph, net, n, unicast, virtual_channels):
+    """Build the graph of a supercube with its faults.
+
+    Parameters
+    ----------
+    graph : DependencyGraph
+        From ``dependency_graph_for``; a graph in it is overwritten.
+    net : Supercube
+    n : int64
+    unicast : bool
+        Whether only messages to a single destination are sent.
+    virtual_channels : int64
+        1 or 2.
+    """
     for channel in range(graph.last_arcs.size):
         graph.last_arcs[channel] = -1
         graph.arcs_into[channel] = 0
     graph.arc_count[0] = 0
-    top = (_ONE << (n - 2)) - 1
-    for a in range(np.int64(1) << (n - 2)):
-        fault = np.int64(net.fault[a])
-        for q in range(4):
-            if (fault >> q) & 1:
-                continue
-            _add_across_arcs(graph, np.int64(a << 2 | q), fault, n, False)
-            _add_class_arcs(graph, net, np.int64(a), np.int64(q), np.int64(0), unicast, False, n)
-            _add_class_arcs(graph, net, np.int64(a), np.int64(q), top, unicast, copies == 2, n)
+    largest = np.int64(net.fault.size - 1)  # label
+    up = MessageClass(net, n, np.int64(0), False, unicast)
+    down = MessageClass(net, n, largest, virtual_channels == 2, unicast)
+    for v in range(np.int64(1) << n):
+        if (np.int64(net.fault[v >> 2]) >> (v & 3)) & 1:
+            continue
+        _add_across_arc(graph, net, np.int64(v), n, False)  # of D_E, at a source
+        _add_class_arcs(graph, up, np.int64(v))
+        _add_class_arcs(graph, down, np.int64(v))
 
 
 @block
 def is_cyclic(graph):
-    """Whether the graph has a cycle: channels without an arc into them are removed until there are none."""
+    """Whether the graph has a cycle; uses up the graph, which must be built anew for another call.
+
+    Channels without an arc into them are removed with their arcs.  If channels remain when there is no such channel, each of
+    them has an arc from another, so there is a cycle.
+    """
     remaining = graph.last_arcs.size
     count = np.int64(0)
     for channel in range(remaining):

@@ -75,15 +75,19 @@ def set_up_deadlock(params):
 
 
 @block
-def is_cyclic_with(scratch, n, unicast, copies):
-    """Whether the dependency graph of the current faults, for ``copies`` virtual channels (1 or 2), has a cycle."""
-    build_graph(scratch.graph, scratch.net, n, unicast, copies)
+def is_cyclic_with(scratch, n, unicast, virtual_channels):
+    """Whether the dependency graph of the current faults has a cycle; see ``build_graph``."""
+    build_graph(scratch.graph, scratch.net, n, unicast, virtual_channels)
     return is_cyclic(scratch.graph)
 
 
 @block
 def _count_cycles(n, scratch, tally):
-    """Tally the current fault set; if its graph has no cycle, the subgraph of unicasts and the two-channel graph have none."""
+    """Tally the current fault set.
+
+    The graph of unicasts is a part of the graph, and the graph with two virtual channels maps to it.  So if it has no cycle, they
+    have none.
+    """
     faults = scratch.faults.labels[: scratch.faults.size[0]]
     lo, hi, _ = search_listed(scratch.faults, n)
     if lo < 0:
@@ -180,21 +184,23 @@ def _sort_nodes(nodes, count):
 
 
 @block
-def _send_multicast(scratch, i, first, stop, cut, copies):
+def _send_multicast(scratch, i, first, stop, cut, virtual_channels):
     """Add the messages of source i to its destinations ``first .. stop - 1``."""
     nodes, s = scratch.ends.destinations[i][first:stop], scratch.ends.sources[i]
     set_wanted(scratch.net, nodes, cut)
-    add_multicast(scratch.traffic, scratch.net, supernode_label(s, cut), supernode_place(s, cut), cut.n, copies)
+    add_multicast(
+        scratch.traffic, scratch.net, supernode_label(s, cut), supernode_place(s, cut), cut.n, virtual_channels
+    )
     clear_wanted(scratch.net, nodes, cut)
 
 
 @block
-def has_deadlock_in_groups(scratch, cut, destinations, size, copies):
-    """Whether the trial deadlocks if each source sends to its destinations in groups of ``size``, with ``copies`` channels."""
+def has_deadlock_in_groups(scratch, cut, destinations, size, virtual_channels):
+    """Whether the trial deadlocks if each source sends to its destinations in groups of ``size``."""
     clear_traffic(scratch.traffic)
     for i in range(scratch.ends.sources.size):
         for first in range(0, destinations, size):
-            _send_multicast(scratch, i, first, min(first + size, destinations), cut, copies)
+            _send_multicast(scratch, i, first, min(first + size, destinations), cut, virtual_channels)
     return has_deadlock(scratch.traffic)
 
 

@@ -5,9 +5,10 @@ needs together at one node, and for each channel the request that waits at its e
 turn of its last request.
 
 The messages of a multicast are D_E for the source's own supernode, which goes over the low or the high internal dimension, and
-D_H and D_L for the supernodes with larger and smaller labels.  The buddy of a node is a neighbour in its supernode, over which a
-message detours if the node's external link leads to a fault.  Nodes are (a, q), label and place, as in
-``multicasting.supercube``.  A step inside a supernode is a bit of the place: 1 for the low dimension, 2 for the high one.
+D_H and D_L for the supernodes with larger and smaller labels (``flip`` = 0 and all ones).  The buddy of a node is a neighbour in
+its supernode, over which a message detours if the node's external link leads to a fault.  Nodes are (a, q), label and place, as
+in ``multicasting.supercube``.  A step inside a supernode is a bit of the place: 1 for the low dimension, 2 for the high one.
+With two virtual channels D_L uses copy 1 of the channels inside supernodes, all other messages copy 0 (``channels``).
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class MessageStop(NamedTuple):
 
 
 @block
-def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
+def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, is_copy1):
     """Add the requests of a message at a ``MessageStop``: for its wanted places, and for an external channel.
 
     ``steps``, from ``first_steps``, is the mask of the steps to wanted places.  The channel of external dimension ``exit_k``, -1
@@ -111,17 +112,17 @@ def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
         step = np.int64(1 << j)
         if (steps | exit_step) & step == 0:
             continue
-        traffic.channels[request, j] = channel_number(v, np.int64(j), n, copy)
+        traffic.channels[request, j] = channel_number(v, np.int64(j), n, is_copy1)
         if step in (across_step, exit_step):  # the message goes on from the node at the channel's end
-            beside = _add_request(traffic)
-            traffic.onward[request, j] = beside
+            at_buddy = _add_request(traffic)
+            traffic.onward[request, j] = at_buddy
             if across_step == step:
-                traffic.channels[beside, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, copy)
+                traffic.channels[at_buddy, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, is_copy1)
             if exit_step == step:
-                traffic.channels[beside, 2] = channel_number(v ^ step, 2 + exit_k, n, copy)
-                exit_request = beside
+                traffic.channels[at_buddy, 2] = channel_number(v ^ step, 2 + exit_k, n, is_copy1)
+                exit_request = at_buddy
     if exit_k >= 0 and exit_step == 0:
-        traffic.channels[request, 2] = channel_number(v, 2 + exit_k, n, copy)
+        traffic.channels[request, 2] = channel_number(v, 2 + exit_k, n, is_copy1)
         exit_request = request
     return request, exit_request
 
@@ -129,13 +130,13 @@ def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
 @block
 def _next_hop(net, a, q, goal, flip):
     """Return the next label on the path R' from (a, q) to ``goal``, the external dimension, and the step of a detour or 0."""
-    to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
-    step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
-    return to, highest(np.uint64(a ^ to)), step
+    neighbour = shortcut_label(a, goal, flip)
+    step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[neighbour] >> q) & 1 else np.int64(0)
+    return neighbour, highest(np.uint64(a ^ neighbour)), step
 
 
 @block
-def _add_sweep_message(traffic, net, a, q, flip, n, copy):
+def _add_sweep_message(traffic, net, a, q, flip, n, is_copy1):
     """Add the message D_H (``flip`` 0) or D_L (all ones) from (a, q), if it has a destination."""
     goal = next_label(net.busy, a, flip)
     if goal < 0:
@@ -143,19 +144,19 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
     wanted = np.int64(0)  # places to serve; none in the source's supernode, which D_E serves
     before = _NONE  # the request for the channel that leads here
     while True:
-        to, k, step = a, _NONE, np.int64(0)
+        neighbour, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
-            to, k, step = _next_hop(net, a, q, goal, flip)
+            neighbour, k, step = _next_hop(net, a, q, goal, flip)
         stop = MessageStop(a, q, wanted, np.int64(net.fault[a]))
         steps = first_steps(q, wanted, stop.fault)
-        request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
+        request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, is_copy1)
         if before >= 0:
             traffic.onward[before, 2] = request
         if goal < 0:
             break
         before = exit_request
         q ^= step
-        a = to
+        a = neighbour
         wanted = np.int64(0)
         if a == goal:
             wanted = np.int64(net.wanted[a])
@@ -164,8 +165,8 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
 
 
 @block
-def add_multicast(traffic, net, a, q, n, copies):
-    """Add the messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
+def add_multicast(traffic, net, a, q, n, virtual_channels):
+    """Add the messages of one multicast from (a, q), in their order: D_E over the low and the high dimension, D_H, D_L."""
     wanted, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
         step = first_steps(q, wanted, fault) & (np.int64(1) << j)
@@ -174,7 +175,7 @@ def add_multicast(traffic, net, a, q, n, copies):
             _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, False)
             _end_message(traffic)
     _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
-    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)
+    _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, virtual_channels == 2)
 
 
 @block
@@ -205,7 +206,10 @@ def _release_channels(traffic, first, end):
 
 @block
 def has_deadlock(traffic):
-    """Run until all messages have ended (False) or no request is granted in a step (True); then free all channels."""
+    """Whether the messages deadlock: they run until all have ended, or until no request is granted in a step.
+
+    Afterwards all channels are free again, but the messages are used up.
+    """
     messages = traffic.counts[_MESSAGES]
     for m in range(messages):
         traffic.ungranted[m] = traffic.firsts[m + 1] - traffic.firsts[m]

@@ -24,7 +24,7 @@ from fastcube.plot.style import GREY
 from fastcube.resources import read_json
 from fastcube.results.results import Results
 
-from . import critical_grid
+from . import critical_grid, critical_table
 from .threshold import (
     LAMBDA,
     Count,
@@ -238,8 +238,8 @@ UNSAFE_CRITICAL = Study(
     kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(
         Grid("default", _grid_points(), 100_000),
-        Grid("fine", critical_grid.points(range(7, 25)), critical_grid.trials, _fine_figure, critical_grid.notes),
-        Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_grid.notes),
+        Grid("fine", critical_grid.points(range(7, 25)), critical_grid.trials, _fine_figure, critical_table.notes),
+        Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_table.notes),
     ),
     explain=_explain,
     sample=_sample_trial,

@@ -1,11 +1,14 @@
 """The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where direct sampling finds none.
 
-It uses Karp-Luby importance sampling (``kernels/unsafe/planting.py``).  A trial plants a random close pair, that is, two faults
-within distance 2, at two positions of a random sequence of faults.  It is accepted if no pair of positions before these, in
-lexicographic order, has a close pair.  With S the expected number of close pairs, the mean over all fault sets of a quantity
-that is 0 without a close pair is exactly S times the mean over all trials, to which a trial that is not accepted adds 0
-(``docs/proofs.md``).  The intervals include large unsafe
-subcubes that no trial contained, with the proved bounds on their probability.
+It uses Karp-Luby importance sampling (``kernels/unsafe/planting.py``).  A *close pair* is two faults within distance 2; without
+one no node is unsafe.  A trial samples a close pair, called its *planted pair*, and places it at two random positions of a random
+sequence of faults.  The trial is *accepted*, or *counts*, if the planted pair is the first close pair of the sequence, by the
+lexicographic order of the positions; so every fault set with close pairs is accepted for one of them only.
+
+Let S be the expected number of close pairs of a random fault set.  Then for a quantity that is 0 without a close pair, the mean
+over all fault sets is exactly S times the mean over all trials, to which a trial that is not accepted adds 0
+(``docs/proofs.md``).  Hence the scale of the statistics is S.  The intervals include large unsafe subcubes that no trial
+contained, with the proved bounds on their probability.
 """
 
 import functools
@@ -37,13 +40,13 @@ from .unsafe import (
     most_rounds,
 )
 
-#: A relative half-width above this value is explained by large subcubes in the notes.
+#: The notes explain an interval of the mean by large subcubes if half its width is more than this fraction of the estimate.
 _WIDE = 0.05
 
-#: A class with fewer trials than this is not taken as seen.
+#: The notes take a class of trials as not seen if it has fewer trials than this.
 _FEW = 100
 
-#: Most faults of a point.
+#: Most faults of a point; the time of a trial grows with the square of the number of faults.
 _MOST_FAULTS = 4096
 
 #: Dimensions of subcubes that the figure shows besides close pairs.
@@ -56,7 +59,7 @@ def _check_point(point: Point) -> None:
 
 
 def _expected_pairs(point: Point) -> float | Fraction:
-    """Return S, the expected number of pairs of faults within distance 2."""
+    """Return S, the expected number of close pairs."""
     return mean_close_pairs(int(point["n"]), int(point["f"]))
 
 
@@ -66,14 +69,14 @@ def _expected_pairs_per_node(point: Point) -> float | Fraction:
 
 @functools.cache
 def _classes(n: int, f: int) -> tuple[ClassBounds, ...]:
-    """Return the rows of ``bounds_of_classes``; they are zero for a class whose subcubes have more than n dimensions."""
-    pairs = float(mean_close_pairs(n, f))
-    rows: list[ClassBounds] = []
+    """Return the bounds of ``bounds_of_classes``; they are zero for a class whose subcubes have more than n dimensions."""
+    close_pairs = float(mean_close_pairs(n, f))
+    bounds: list[ClassBounds] = []
     for d, next_d, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
         most = max_unsafe(n, f, min(next_d - 1, n)) if d <= n else 0
         least = min_unsafe(f, d) if most else 0
-        rows.append(ClassBounds(float(least), float(most), float(probability * most / pairs)))
-    return tuple(rows)
+        bounds.append(ClassBounds(float(least), float(most), float(probability * most / close_pairs)))
+    return tuple(bounds)
 
 
 def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
@@ -85,7 +88,7 @@ def bounds_of_classes(point: Point) -> tuple[ClassBounds, ...]:
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
-    """Return the faults of a trial as a set and as a sequence, with the positions of the sampled close pair."""
+    """Return the faults of a trial as a set and as a sequence, with the positions of the planted pair."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -98,10 +101,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     sample = _sample_trial(point, key, trial).others
     faults, (i, j) = sample["sequence"], sample["close_pair"]
     first = next(
-        (a, b)
-        for a, b in itertools.combinations(range(f), 2)
-        if (a, b) == (i, j) or (faults[a] ^ faults[b]).bit_count() <= 2
-    )
+        (a, b) for a, b in itertools.combinations(range(f), 2) if (faults[a] ^ faults[b]).bit_count() <= 2
+    )  # at the latest the planted pair
     inside = explain_fault_set(n, sorted(faults))
     x, y = faults[i], faults[j]
     lines = [f"  close pair at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
@@ -119,8 +120,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 def _pair_bound(point: Point) -> float:
     """Return the expected number of close pairs, which bounds the probability of one; NaN above 1."""
-    pairs = float(_expected_pairs(point))
-    return pairs if pairs <= 1 else math.nan
+    close_pairs = float(_expected_pairs(point))
+    return close_pairs if close_pairs <= 1 else math.nan
 
 
 def _first_order(point: Point) -> float:

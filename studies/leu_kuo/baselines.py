@@ -13,7 +13,7 @@ from fastcube.algorithms.gathering import VARIANTS, gather
 from fastcube.measure.study import Point, Study
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
-from .faults import sample_trial
+from .explanation import sample_trial
 from .find_tree import FIND_TREE
 from .gathering import GATHER
 from .optimal import OPTIMAL_TREE

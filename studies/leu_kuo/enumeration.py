@@ -15,7 +15,7 @@ from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.study import Point, check_cases
 from fastcube.measure.tally import Tally
 
-from .faults import values_of
+from .points import values_of
 
 #: Largest number of fault sets that are enumerated, which takes a few minutes.
 MOST_SETS = 2 * 10**8

@@ -9,16 +9,9 @@ from fastcube.measure.study import Explanation, Grid, Notes, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import (
-    axes_up_to,
-    axis_of_faults,
-    check_point,
-    explain_tree,
-    link_faults,
-    node_faults,
-    sample_trial,
-    set_log_axis,
-)
+from .explanation import explain_tree, sample_trial
+from .fault_axis import axis_of_faults, set_log_axis
+from .points import axes_up_to, check_point, link_points, node_points
 
 #: The trials that a statistic counts, as the end of its description.
 AMONG_SINK = ", among trials with a sink"
@@ -167,8 +160,8 @@ FIND_TREE = Study(
     ),
     kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
     grids=(
-        Grid("links", link_faults(range(4, 13)), 10**6),
-        Grid("nodes", node_faults(range(4, 11)), 10**5),
+        Grid("links", link_points(range(4, 13)), 10**6),
+        Grid("nodes", node_points(range(4, 11)), 10**5),
         Grid(
             "large",
             [{"n": n, "links": links * n, "f": 0} for n in (16, 24, 32, 48, 60) for links in (1, 4, 16, 64)],

@@ -18,16 +18,10 @@ from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, join_
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import (
-    axes_up_to,
-    check_point,
-    explain_tree,
-    link_faults,
-    node_faults,
-    sample_trial,
-)
+from .explanation import explain_tree, sample_trial
 from .find_tree import AMONG_SINK, SINK_EXISTS
 from .gathering_figures import plot_delivery, plot_rerouting
+from .points import axes_up_to, check_point, link_points, node_points
 
 #: The algorithm and variant of each run, by the run's name in RUNS.
 ALGORITHMS = {
@@ -253,7 +247,7 @@ GATHER = Study(
         replace(SINK_EXISTS, shown=False),
     ),
     kernel=lambda point: dispatch.GATHER.kernel(*point.values()),
-    grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
+    grids=(Grid("links", link_points(range(3, 9)), 10**5), Grid("nodes", node_points(range(3, 9)), 10**5)),
     check=check_point,
     enumeration=enumeration.gather,
     explain=_make_explain(("as_printed", "as_commented", "corrected")),
@@ -298,7 +292,7 @@ REROUTING = Study(
     grids=(
         Grid(
             "links",
-            link_faults(range(3, 9))
+            link_points(range(3, 9))
             + [{"n": n, "links": 2**i, "f": 2 ** (i - 1)} for n in range(3, 9) for i in range(1, n)],
             10**5,
         ),

@@ -1,4 +1,10 @@
-"""Figures of ``gather`` and ``rerouting``: data lost by the variants of FTTC, and slowdowns of FTTC and of the detour."""
+"""Figures of ``gather`` and ``rerouting``: data lost by the variants of FTTC, and slowdowns of FTTC and of the detour.
+
+The algorithms gather the data of all nodes over FIND_TREE's tree in n stages (Leu & Kuo, section 3): TC tolerates no fault, FTTC
+tolerates faults, in three variants, and REROUTE, "rerouting" in the figures, goes around a faulty link by three other links.
+With k the number of stages in which some node meets a faulty link, FTTC takes n + k steps (R11), and REROUTE n + 3k as the paper
+counts, or n + 2k as the links of a detour require (R12).  K is a point's number of faulty links.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +12,7 @@ from typing import Any
 from fastcube.measure.study import Point
 from fastcube.results.results import Results
 
-from .faults import axis_of_faults, set_log_axis
+from .fault_axis import axis_of_faults, set_log_axis
 
 
 def plot_delivery(results: Results, sheet: Any) -> None:
@@ -51,14 +57,19 @@ _COMPLETE = {
 
 
 def list_fault_kinds(points: Sequence[Point]) -> dict[str, list[Point]]:
-    """Return points by their kind of faults, each kind with its name in titles; points with faulty nodes alone if all are."""
-    with_nodes = [point for point in points if point["links"] and point["f"]]
-    is_half = all(2 * int(point["f"]) == point["links"] for point in with_nodes)
+    """Return points by their kind of faults, each kind with its name in titles; every point has exactly one kind.
+
+    Points without faults count as points with faulty links, or with faulty nodes if no point has faulty links.
+    """
+    has_links = any(point["links"] for point in points)
+    with_both = [point for point in points if point["links"] and point["f"]]
+    is_half = all(2 * int(point["f"]) == point["links"] for point in with_both)
     kinds = {
-        "faulty links": [point for point in points if not point["f"]],
-        "K faulty links and K/2 faulty nodes" if is_half else "faulty links and nodes": with_nodes,
+        "faulty links": [point for point in points if not point["f"] and has_links],
+        "K faulty links and K/2 faulty nodes" if is_half else "faulty links and nodes": with_both,
+        "faulty nodes": [point for point in points if not point["links"] and (point["f"] or not has_links)],
     }
-    return {kind: some for kind, some in kinds.items() if some} or {"faulty nodes": [*points]}
+    return {kind: some for kind, some in kinds.items() if some} or {"faulty nodes": []}
 
 
 def plot_rerouting(results: Results, sheet: Any) -> None:

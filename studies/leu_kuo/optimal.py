@@ -11,8 +11,10 @@ from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, point
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, link_faults, sample_trial, set_log_axis
+from .explanation import explain_tree, sample_trial
+from .fault_axis import axis_of_faults, set_log_axis
 from .find_tree import AMONG_SINK, SINK_EXISTS, make_mean
+from .points import axes_up_to, check_point, link_points
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
@@ -148,7 +150,7 @@ OPTIMAL_TREE = Study(
     ),
     kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),
     together=64,  # a lattice holds 64 trials and takes 50 ms at n = 12, also for one trial
-    grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
+    grids=(Grid("links", link_points(range(4, 11)), 50_000),),
     check=check_point,
     enumeration=enumeration.optimal_tree,
     explain=explain_trial,

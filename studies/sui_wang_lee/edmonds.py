@@ -1,7 +1,15 @@
 """The study ``edge-disjoint-trees``: how many edge-disjoint spanning trees remain in Q_n with random faults.
 
-This is Edmonds' number (interpretation S11), the edge connectivity lambda of the nonfaulty graph.  It is at most the smallest
-degree delta, and the study asks how often it is less.  The grid ``links`` has faulty links in place of faulty nodes.
+The study compares two numbers of the nonfaulty graph, the nonfaulty nodes with the nonfaulty links between them:
+
+lambda, ``trees`` in this file: the largest number of spanning trees, rooted at one node, that use each link at most once per
+direction.  By Edmonds' theorem (interpretation S11) it is the edge connectivity, for any root.  The statistic
+``max_edge_disjoint_trees`` is its mean.
+
+delta, ``degree`` in this file: the smallest degree of a node, which lambda cannot exceed.  The statistic ``min_degree`` is its
+mean, and ``packing_equals_min_degree`` is the probability that the two are equal.
+
+The grid ``links`` has faulty links in place of faulty nodes.
 """
 
 import functools
@@ -44,7 +52,7 @@ def trial_cube(key: int, trial: int, point: Point) -> Hypercube:
     return Hypercube(n, *replay.sample_edge_disjoint_trees(key, trial, n, f, links))
 
 
-#: Number of fault sets by (Edmonds' number lambda, smallest degree delta).
+#: Number of fault sets by (lambda, delta).
 Joint = dict[tuple[int, int], int]
 
 
@@ -65,19 +73,22 @@ def joint_counts() -> dict[tuple[int, str], list[Joint]]:
 
 
 def _parse_pair(text: str) -> tuple[int, int]:
-    """Return Edmonds' number and the smallest degree from their text, such as ``2,3``."""
+    """Return lambda and delta from their text, such as ``2,3``."""
     trees, degree = map(int, text.split(","))
     return trees, degree
 
 
 def _enumeration(point: Point) -> Tally:
-    """Return the tally of all fault sets at a point with faulty nodes or faulty links, not both, from ``joint_counts``."""
+    """Return the tally of all fault sets at a point with faulty nodes or faulty links, not both, from ``joint_counts``.
+
+    It has the counters of the exact values only; ``linked``, for example, serves the interval of a mean.
+    """
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
-    kind, name, faults = ("links", "links", links) if links else ("nodes", "f", f)
+    kind, axis, faults = ("links", "links", links) if links else ("nodes", "f", f)
     check_integer("n", n, 2, max(n for n, known in joint_counts() if known == kind), "for exact values")
     check_integer("f", f, 0, 0 if links else f, f"for exact values at links={links}")
-    sizes = joint_counts()[n, kind]
-    joint = sizes[check_integer(name, faults, 0, len(sizes) - 1, f"for exact values at n={n}")]
+    by_faults = joint_counts()[n, kind]
+    joint = by_faults[check_integer(axis, faults, 0, len(by_faults) - 1, f"for exact values at n={n}")]
 
     def sum_over_sets(value: Callable[[int, int], int]) -> int:
         return sum(sets * value(trees, degree) for (trees, degree), sets in joint.items())

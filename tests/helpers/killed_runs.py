@@ -18,7 +18,7 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.measure.goal import Goal
-from fastcube.results import hdf5
+from fastcube.results import replacement
 from fastcube.results.reading import open_results
 from fastcube.running import checkpoints
 from fastcube.running.driver import run_study
@@ -43,7 +43,7 @@ def wait_at_step(step, reported):
     elif step == "before the rename":
         os.fsync = lambda file: (sync(file), wait_for_the_kill(reported))
     elif step == "before the sync of the folder":
-        hdf5._sync_folder = lambda folder: wait_for_the_kill(reported)
+        replacement._sync_folder = lambda folder: wait_for_the_kill(reported)
 
 
 STEPS = ("half written", "before the sync", "before the rename", "before the sync of the folder")

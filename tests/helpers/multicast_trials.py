@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 import fastcube as fc
 from fastcube.kernels.multicasting.layout import MULTICAST
 from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE
+from fastcube.kernels.multicasting.supercube import Cut, set_faults, supercube_for
 from fastcube.kernels.tally.layout import Layout
+from fastcube.kernels.wormhole.dependencies import build_graph, dependency_graph_for
 from fastcube.kernels.wormhole.layout import MULTICAST_DEADLOCK, MULTICAST_WORMHOLE
 from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SINGLE, MULTICAST_WORMHOLE_SINGLE
 from helpers.documented import load_documented_sampler
@@ -19,6 +23,21 @@ def count_trials(kernel, layout: Layout, point, first, stop):
     slots = layout.new_tally()
     kernel(np.uint64(KEY), first, stop, np.array(point, np.float64), slots)
     return layout.read(slots)
+
+
+def list_dependencies():
+    """The arcs of the dependency graphs of a fault set of Q_5, by the kernel; a tally depends on the few arcs in cycles.
+
+    Node 4 has the faulty neighbours 5 and 20, so that it detours over node 6.
+    """
+    n, faults = 5, np.array([0b00011, 0b00101, 0b01011, 0b10100, 0b11110], np.uint64)
+    net, graph, found = supercube_for(n), dependency_graph_for(n), []
+    set_faults(net, faults, Cut(n, 0, 1))
+    for virtual_channels, unicast in itertools.product((1, 2), (False, True)):
+        build_graph(graph, net, n, unicast, virtual_channels)
+        count = graph.arc_count[0]
+        found.append([a.tolist() for a in (graph.last_arcs, graph.earlier_arcs[:count], graph.requested[:count])])
+    return found
 
 
 def check_multicasts(n, f, destinations, first, stop):

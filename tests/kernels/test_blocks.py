@@ -200,6 +200,10 @@ TOO_MANY = [
     ((3, -1, 0, 0), "f must be in [0, 8] for n=3, ends=0, got -1"),
     ((3, 0, 0, 9), "ends must be in [0, 8] for n=3, got 9"),
     ((3, 0, 13, 0), "links must be in [0, 12] for n=3, got 13"),
+    ((58, 0, -1, 0), "links must be in [0, 8358680908399640576] for n=58, got -1"),
+    ((59, 0, -1, 0), "links must be in [0, 59 * 2^58] for n=59, got -1"),
+    ((62, 0, -(2**40), 0), "links must be in [0, 62 * 2^61] for n=62, got -1099511627776"),
+    ((62, -1, 0, 2), "f must be in [0, 4611686018427387902] for n=62, ends=2, got -1"),
 ]
 
 
@@ -215,7 +219,7 @@ def holds_one(key, t, params, faults, out):
 
 @pytest.mark.slow
 def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_path):
-    axes = [fc.Axis(name, name, int, -1, 100) for name in ("n", "f", "links", "ends")]
+    axes = [fc.Axis(name, name, int, -(2**40), 100) for name in ("n", "f", "links", "ends")]
     point = dict(zip(("n", "f", "links", "ends"), (3, 6, 12, 2), strict=True))
     study = fc.trial_study("odd", "odd", axes, [fc.Output("odd", "odd")], holds_one, [point], set_up=workspace_for)
     for numbers, reported in TOO_MANY:

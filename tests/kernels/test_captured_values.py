@@ -260,7 +260,7 @@ def test_a_trial_of_no_module_runs(file):
 
 def test_installed_packages_say_themselves_when_they_change(monkeypatch):
     trial = fc.trial(made((1,)))
-    monkeypatch.setattr(fingerprint, "_is_user_module", lambda module: False)
+    monkeypatch.setattr(fingerprint, "is_user_module", lambda module: False)
     assert hash_functions(trial) == {}
     assert hash_functions(fc.study("unsafe-fraction").kernel) == {}
 

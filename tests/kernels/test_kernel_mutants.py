@@ -69,6 +69,7 @@ FURTHER_POINTS = (
     ("multicast", (3, 2, 4), "scalar.MULTICAST_SINGLE", 80),
     ("multicast", (9, 20, 60), "scalar.MULTICAST_SINGLE", 20),
     ("multicast-deadlock", (4, 3), "scalar.MULTICAST_DEADLOCK_SINGLE", 5),
+    ("wormhole", (), "multicast_trials.list_dependencies", 0),  # few arcs are in the cycles of a tally
     ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
     ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
     (
@@ -138,6 +139,8 @@ EQUIVALENT = {
     "trees.sparse._find_sparse_order: scratch.cost_outside[j] = 0 -> scratch.cost_outside[j] = 1": (
         "a number added to all costs changes no comparison"
     ),
+    "wormhole.dependencies._add_class_arcs: if neighbour < rank and (not is_faulty)"
+    " -> if neighbour <= rank and (not is_faulty)": "a neighbour has another rank",
     "routing_rules.safety_status.compute_status: if LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS"
     " and faults.size[FAULTY_LINKS] == 0 and _list_nodes(status, faults, i, kind) -> if LEAST_LISTED_DIMENSION <"
     " dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS and faults.size[FAULTY_LINKS] == 0 and _list_nodes(status, faults, i,"

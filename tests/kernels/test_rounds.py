@@ -17,7 +17,7 @@ from fastcube.kernels.unsafe import rounds
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)
 def step(state, other, d):
-    return rounds.run_marked_rounds(state, other, np.empty(rounds.count_marks_words(d), np.uint64), d)
+    return rounds.run_bitmask_rounds(state, other, rounds.make_vector_masks(d), d)
 
 
 @kernel("UniTuple(uint64, 2)(uint64, int64)", cache=False)

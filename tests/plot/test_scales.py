@@ -93,3 +93,15 @@ def test_a_given_limit_leaves_room_for_markers_at_the_other_end():
     panel.limits(bottom=0)
     sheet.finish()
     assert panel.axes.get_ylim()[0] == 0 and panel.axes.get_ylim()[1] >= 1.04
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("values", "scale"), [((1, 3, 5), "log"), ((0, 3, 5), "linear")])
+def test_a_logarithmic_axis_of_a_study_drops_no_point(values, scale):
+    sheet = Sheet()
+    (panel,) = sheet.panels(1)
+    panel.series("what", [(x, proportion(300, 1000)) for x in values])
+    panel.axes.set_xscale("log")
+    sheet.finish()
+    low, high = panel.axes.get_xlim()
+    assert panel.axes.get_xscale() == scale and low < values[0] and values[-1] < high

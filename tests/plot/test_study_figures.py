@@ -196,9 +196,13 @@ def test_figures_allow_for_points_without_trials(name):
         ([(8, 0), (8, 4), (2, 1)], {"faulty links": [0], "K faulty links and K/2 faulty nodes": [1, 2]}),
         ([(8, 0), (8, 4), (2, 2)], {"faulty links": [0], "faulty links and nodes": [1, 2]}),
         ([(0, 4), (0, 2)], {"faulty nodes": [0, 1]}),
+        ([(0, 4), (8, 0), (0, 0)], {"faulty links": [1, 2], "faulty nodes": [0]}),
+        ([(8, 4), (0, 4)], {"K faulty links and K/2 faulty nodes": [0], "faulty nodes": [1]}),
+        ([(0, 0), (0, 4)], {"faulty nodes": [0, 1]}),
+        ([], {"faulty nodes": []}),
     ],
 )
-def test_a_title_states_the_ratio_of_faults_that_all_its_points_have(points, kinds):
+def test_each_point_has_one_kind_of_faults_whose_title_states_a_common_ratio(points, kinds):
     points = [{"n": 4, "links": links, "f": f} for links, f in points]
     assert list_fault_kinds(points) == {kind: [points[i] for i in own] for kind, own in kinds.items()}
 

@@ -18,7 +18,7 @@ from helpers.processes import TOY_FILE
 from toy import TOY
 
 import fastcube as fc
-from fastcube.results import hdf5
+from fastcube.results import replacement
 from fastcube.results.output import OutputFile
 from fastcube.results.reading import open_results
 
@@ -127,13 +127,13 @@ def test_whatever_fails_while_saving_the_work_goes_somewhere(step, number, tmp_p
         return call
 
     if step == "fsync":
-        monkeypatch.setattr(hdf5.os, "fsync", failing(os.fsync))
+        monkeypatch.setattr(replacement.os, "fsync", failing(os.fsync))
     elif step == "rename":
-        monkeypatch.setattr(hdf5.Path, "replace", failing(hdf5.Path.replace))
+        monkeypatch.setattr(replacement.Path, "replace", failing(replacement.Path.replace))
     elif step == "open":
-        monkeypatch.setattr(hdf5.os, "open", failing(os.open))
+        monkeypatch.setattr(replacement.os, "open", failing(os.open))
     else:
-        monkeypatch.setattr(hdf5, "_write_all", failing(hdf5._write_all))
+        monkeypatch.setattr(replacement, "_write_all", failing(replacement._write_all))
     with pytest.raises(fc.ResultFileError) as error:
         mine.save(work)
     assert "the work done is saved in" in str(error.value)

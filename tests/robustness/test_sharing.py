@@ -20,7 +20,7 @@ from helpers.processes import as_user, require_root
 from toy import TOY
 
 import fastcube as fc
-from fastcube.results import hdf5, output
+from fastcube.results import output, replacement
 from fastcube.results.lock import hold_lock
 from fastcube.results.output import OutputFile
 from fastcube.results.reading import open_results
@@ -38,7 +38,7 @@ def work(seed=0, trials=10):
 
 def test_a_writer_that_knocks_while_another_saves_harms_nothing(tmp_path, monkeypatch):
     path = tmp_path / "r.h5"
-    first, write = OutputFile(str(path)), hdf5._write_all
+    first, write = OutputFile(str(path)), replacement._write_all
     knocked = []
 
     def knocking(handle, *parts):
@@ -47,7 +47,7 @@ def test_a_writer_that_knocks_while_another_saves_harms_nothing(tmp_path, monkey
             knocked.append(handle)
             OutputFile(str(path))
 
-    monkeypatch.setattr(hdf5, "_write_all", knocking)
+    monkeypatch.setattr(replacement, "_write_all", knocking)
     first.save(work())
     assert knocked
     assert open_results(path).digest() == work().digest()
@@ -95,12 +95,12 @@ def test_a_link_where_the_temporary_would_be_is_not_followed(guess, tmp_path, mo
 
 def test_temporaries_are_removed_as_soon_as_nobody_holds_their_lock(tmp_path):
     path = tmp_path / "r.h5"
-    hour_ago = time.time() - 2 * hdf5.STALE_SECONDS
-    with hdf5._open_temporary(path) as (live, _):
+    hour_ago = time.time() - 2 * replacement.STALE_SECONDS
+    with replacement._open_temporary(path) as (live, _):
         os.utime(live, (hour_ago, hour_ago))
         left = live.with_name(live.name[:-4] + "dead")
         left.write_bytes(b"")
-        hdf5.remove_stale(path)
+        replacement.remove_stale(path)
         assert (live.exists(), left.exists()) == (True, False)
 
 
@@ -108,17 +108,17 @@ def test_temporaries_without_locks_are_removed_after_an_hour(tmp_path, monkeypat
     def refuse(handle):
         raise OSError(errno.ENOLCK, "no locks available")
 
-    monkeypatch.setattr(hdf5, "try_lock", refuse)
+    monkeypatch.setattr(replacement, "try_lock", refuse)
     path = tmp_path / "r.h5"
-    hour_ago = time.time() - 2 * hdf5.STALE_SECONDS
-    with hdf5._open_temporary(path) as (young, _), hdf5._open_temporary(path) as (old, _):
+    hour_ago = time.time() - 2 * replacement.STALE_SECONDS
+    with replacement._open_temporary(path) as (young, _), replacement._open_temporary(path) as (old, _):
         os.utime(old, (hour_ago, hour_ago))
-        hdf5.remove_stale(path)
+        replacement.remove_stale(path)
         assert (young.exists(), old.exists()) == (True, False)
 
 
 def test_a_temporary_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    path, lock, seen = tmp_path / "r.h5", hdf5.try_lock, []
+    path, lock, seen = tmp_path / "r.h5", replacement.try_lock, []
 
     def remove_first(handle):
         if not seen:
@@ -126,13 +126,13 @@ def test_a_temporary_that_is_removed_before_it_is_locked_is_made_again(tmp_path,
             seen[0].unlink()
         return lock(handle)
 
-    monkeypatch.setattr(hdf5, "try_lock", remove_first)
-    with hdf5._open_temporary(path) as (name, _):
+    monkeypatch.setattr(replacement, "try_lock", remove_first)
+    with replacement._open_temporary(path) as (name, _):
         assert name.exists() and name != seen[0]
 
 
 def test_a_temporary_that_another_host_removes_is_written_again(tmp_path, monkeypatch):
-    path, write, removed = tmp_path / "r.h5", hdf5._write_all, []
+    path, write, removed = tmp_path / "r.h5", replacement._write_all, []
 
     def remove_after_writing(handle, *parts):
         write(handle, *parts)
@@ -140,7 +140,7 @@ def test_a_temporary_that_another_host_removes_is_written_again(tmp_path, monkey
             removed.append(next(tmp_path.glob(".*.tmp.*")))
             removed[0].unlink()
 
-    monkeypatch.setattr(hdf5, "_write_all", remove_after_writing)
+    monkeypatch.setattr(replacement, "_write_all", remove_after_writing)
     work().save(path)
     assert open_results(path).digest() == work().digest()
 
@@ -154,12 +154,14 @@ def rights(path):
 
 
 def test_a_replaced_file_keeps_its_mode_from_before_its_first_byte(tmp_path, monkeypatch):
-    path, write, seen = tmp_path / "r.h5", hdf5._write_all, []
+    path, write, seen = tmp_path / "r.h5", replacement._write_all, []
     before = os.umask(0o022)
     try:
         work().save(path)
         path.chmod(0o640)
-        monkeypatch.setattr(hdf5, "_write_all", lambda *a: (seen.append(os.fstat(a[0]).st_mode & 0o777), write(*a)))
+        monkeypatch.setattr(
+            replacement, "_write_all", lambda *a: (seen.append(os.fstat(a[0]).st_mode & 0o777), write(*a))
+        )
         OutputFile(str(path)).save(work(trials=20))
         os.umask(0o077)
         path.chmod(0o664)

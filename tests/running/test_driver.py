@@ -28,7 +28,7 @@ from fastcube.results.combining import merge
 from fastcube.results.lock import hidden_sibling
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running import driver, lost_scheduler, point_work, work_loop
+from fastcube.running import driver, lost_scheduler, point_work, run_checks, work_loop
 from fastcube.running.driver import run_study
 from fastcube.running.engines import Engine, open_engine
 from fastcube.running.launchers import task_group
@@ -593,7 +593,7 @@ def test_a_run_asks_each_check_once(monkeypatch, study):
 
     note_calls(registry, "register_live_study")
     note_calls(driver, "check_run")
-    note_calls(driver, "check_numba_settings")
+    note_calls(run_checks, "check_numba_settings")
     for name in ("check", "check_points"):
         note_calls(Goal, name)
     fc.run(study, trials=1)

@@ -107,8 +107,8 @@ def build_maker(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, 
 
     from fastcube.errors import check_path, parse_count
     from fastcube.measure.grid import parse_number
-    from fastcube.running.driver import check_seconds
     from fastcube.running.engines import check_workers
+    from fastcube.running.run_checks import check_seconds
 
     from .folder import Folder
     from .running import CombinedProgress, Maker

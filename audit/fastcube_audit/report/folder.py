@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from fastcube.errors import ParameterError, ResultFileError
-from fastcube.results.hdf5 import check_writable, error_reason, replace_file
 from fastcube.results.lock import hold_lock
+from fastcube.results.replacement import check_writable, error_reason, replace_file
 
 from .. import storage
 from ..sources import hash_sources, have_sources_changed

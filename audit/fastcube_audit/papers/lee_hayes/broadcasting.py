@@ -1,4 +1,9 @@
-"""Claims of Lee & Hayes (1988) about broadcasting: section 4, and its extension to faulty links in section 5."""
+"""Claims of Lee & Hayes (1988) about broadcasting: section 4, and its extension to faulty links in section 5.
+
+A ``World`` is a hypercube with faults.  A node is *active* if it is neither faulty nor unsafe.  The *units* of a broadcast are
+its time steps.  Each check function looks at one broadcast, from node s of a world, and returns a counterexample, or None if the
+claim holds there.  A counterexample has Python code, in which ``b`` is the broadcast.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace

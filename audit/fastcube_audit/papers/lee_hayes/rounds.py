@@ -1,4 +1,11 @@
-"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; conventions as in ``unsafe``."""
+"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; conventions as in ``unsafe``.
+
+In each *round*, which the paper calls a step, or a pass of the loop in Figure 5, all nodes are marked that have two or more
+neighbours marked or faulty.  B_n is the paper's bound on the rounds.  All fault sets of Q_2 to Q_5 are enumerated; in larger
+cubes the most rounds are known only from the theorem of Przykucki, and from the fault sets in ``SLOW``, which attain it.  In the
+Python code of a counterexample ``u`` is the result of ``fc.find_unsafe``.  ``effort`` counts the cases that a check looks at,
+and says how many it may look at.
+"""
 
 import math
 
@@ -69,10 +76,10 @@ def _slow_counterexample(n: int, description: str, python: str = "u.rounds") -> 
     group="rounds",
 )
 def rounds_bound(effort: Effort) -> Verdict:
-    """Compare the rounds with B_n, for all fault sets of small cubes and the known slow sets."""
+    """Compare the rounds with B_n for all fault sets of Q_2 to Q_5, then for the slow sets up to the first that exceeds B_n."""
     for n in range(2, 13):
         if n <= 5 and _most_rounds(effort, n) <= paper_bound(n):
-            continue
+            continue  # B_n bounds all fault sets, as the texts below state for n = 2, ..., 5
         rounds = _slow_rounds(effort, n)
         if rounds > paper_bound(n):
             most = effort.by_effort(full=4, quick=3)

@@ -7,7 +7,7 @@ import itertools
 from collections import deque
 from collections.abc import Container, Iterator
 
-from fastcube.algorithms.dualcube import route_offline
+from fastcube.algorithms.dualcube_offline import route_offline
 from fastcube.algorithms.paths import Route
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import descending_bits

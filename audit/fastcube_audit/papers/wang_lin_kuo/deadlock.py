@@ -13,7 +13,7 @@ from fastcube.studies.wang_lin_kuo.channels import MULTICAST
 from fastcube.studies.wang_lin_kuo.deadlock_search import Message, deadlocking_messages
 
 from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
-from .as_printed import buddy_choices, buddy_rules, has_cycle
+from .figures_15_16 import buddy_choices, buddy_rules, has_cycle
 from .partition import cube_data
 from .registry import registry
 

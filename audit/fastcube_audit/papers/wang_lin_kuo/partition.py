@@ -14,7 +14,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo import partition
 
 from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement, sizes
-from .as_printed import split_in_supernode
+from .figures_15_16 import split_in_supernode
 from .registry import example_verdict, registry
 
 EXAMPLE = Hypercube(6, [0b000000, 0b100001, 0b111000, 0b000100])

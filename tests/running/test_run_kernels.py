@@ -24,7 +24,7 @@ from fastcube.running import driver, work_loop
 from fastcube.running.engines import Engine
 from fastcube.running.point_work import PointWork
 from fastcube.running.progress import Progress
-from fastcube.running.tiers import Tiers, choose_first_kernels
+from fastcube.running.run_kernels import RunKernels, choose_first_kernels
 
 NAMES = ("slow", "middle", "fast")
 TRIALS = 3000
@@ -105,7 +105,7 @@ def test_every_order_of_change_over_counts_the_same(monkeypatch, undisturbed, co
 def test_kernels_in_turn_by_unit_count_the_same(monkeypatch, undisturbed, seed):
     study, kernels = make_study([1, 1, 1], [3, 2, 1])
     turns = itertools.cycle(NAMES)
-    monkeypatch.setattr(Tiers, "kernel_name", lambda self, work: next(turns))
+    monkeypatch.setattr(RunKernels, "kernel_name", lambda self, work: next(turns))
     executor = ShuffledExecutor(seed)
     use_executor(monkeypatch, executor, 3, 1e-4)
     wait = work_loop.WorkLoop._wait
@@ -213,8 +213,8 @@ def test_the_kernels_of_a_table_in_turn_count_the_same(monkeypatch, name, point)
     names = [*study.alternatives(study.point(point))]
     assert len(names) > 1
     turns = itertools.cycle(names)
-    monkeypatch.setattr(Tiers, "kernel_name", lambda self, work: next(turns))
-    monkeypatch.setattr(Tiers, "note_unit", lambda self, work, unit: None)
+    monkeypatch.setattr(RunKernels, "kernel_name", lambda self, work: next(turns))
+    monkeypatch.setattr(RunKernels, "note_unit", lambda self, work, unit: None)
     use_executor(monkeypatch, ImmediateExecutor(), 2, 1e-3)
     assert fc.run(name, **point, trials=50_000).digest() == alone
 
@@ -278,9 +278,9 @@ def test_a_machine_that_counts_slowly_is_expected_to_compile_slowly(expected_pac
     study, _ = make_study([1, 1e9, 5], [expected_pace, expected_pace, expected_pace / 4], ready=["slow"])
     work = PointWork(study.tally, [study.point(POINT)], [Tally.empty(study.tally)])
     work.plan(0, 20_000)
-    tiers = Tiers(study, [work], lambda: 1)
-    tiers.note_unit(work, Unit())
-    assert (tiers.find_upgrade([work]) is not None) is pays
+    run_kernels = RunKernels(study, [work], lambda: 1)
+    run_kernels.note_unit(work, Unit())
+    assert (run_kernels.find_upgrade([work]) is not None) is pays
 
 
 def runs_until_compiled(tmp_path, pace, trials=3000):
