@@ -1,8 +1,11 @@
 """Routing rules with faulty nodes alone, n <= 12, on one byte per node: the kernel with which a run begins.
 
-It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.  Safety
-statuses are needed only if both ends are unsafe and not neighbours.  They are computed for the nodes that lack a bit or a level,
-starting from the faulty nodes, because a node lacks one only if enough of its neighbours do.
+It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.
+
+H is the Hamming distance of a message from s to t.  A neighbour is *preferred* if it is nearer to t, else *spare*.  Nodes are
+*active* if they are neither faulty nor unsafe.  Safety levels and vectors are defined in ``safety_status.py``.  They are needed
+only if both ends are unsafe and not neighbours.  They are computed for the nodes that lack a level or a bit, starting from the
+faulty nodes, because a node lacks one only if enough of its neighbours do.
 """
 
 from __future__ import annotations
@@ -41,20 +44,20 @@ class World(NamedTuple):
     n: I64
     f: I64
     whole: U64  #: mask of all n dimensions
-    faults: Marks
-    closed: Ints  #: (1) number of faulty and unsafe nodes
-    now: Words  #: POINT_KEY and TRIAL_NUMBER
-    search: SearchScratch
-    seen: LabelSet  #: nodes that the message has visited
-    came: Words  #: the bits by which it reached them
+    faults: Marks  #: one byte per node: whether it is faulty or unsafe
+    inactive: Ints  #: (1): number of faulty and unsafe nodes
+    now: Words  #: (2): the key of the point at POINT_KEY and the trial at TRIAL_NUMBER
+    search: SearchScratch  #: for ROUTE1 and ROUTE3
+    seen: LabelSet  #: nodes that a message of DFS has visited
+    bits: Words  #: list of bits inside one call of a rule: in DFS of the hops on its stack, in A1 of those left to correct
 
 
 class Status(NamedTuple):
     """Safety statuses of one trial; the first index is the kind, LEVELS or VECTORS."""
 
-    lacks: Cells  #: (2, 2^n): bit k of a node's entry is set if bit k of its vector is not, or its level is below k
-    listed: Cells  #: (2, 2^n): the nodes with a bit in ``lacks``
-    counts: Ints  #: (2): number of listed nodes; -1 before statuses are computed
+    lacks: Cells  #: (2, 2^n): bit k = 1 .. n of a node's entry is set if bit k of its vector is not, or its level is below k
+    listed: Cells  #: (2, 2^n): the nodes with a bit in ``lacks``, of which all other entries are 0
+    counts: Ints  #: (2): number of listed nodes; -1 before the trial's statuses are computed
 
 
 class Workspace(NamedTuple):
@@ -62,7 +65,7 @@ class Workspace(NamedTuple):
 
     world: World  #: the trial as rules see it
     status: Status
-    results: Ints  #: result of each rule
+    results: Ints  #: result of each rule of the table in the trial
 
 
 @scratch
@@ -107,7 +110,10 @@ def _add_to_neighbours(world, lacks, listed, bit, change):
 
 @block
 def _compute_status(world, status, kind):
-    """Compute a trial's levels or vectors, unless that is done, by the recursion of ``safety_status``."""
+    """Compute a trial's levels or vectors, unless that is done, by the recursion of ``safety_status``.
+
+    Uses up ``Marks.near``, which no later step of the trial needs.
+    """
     if status.counts[kind] >= 0:
         return
     marks, near = world.faults.marks, world.faults.near
@@ -115,15 +121,16 @@ def _compute_status(world, status, kind):
     count = world.f
     for i in range(count):
         listed[i] = world.faults.closed_nodes[i]
-        lacks[listed[i]] = np.uint16(2 * world.whole)
+        lacks[listed[i]] = np.uint16(2 * world.whole)  # bits 1 .. n
     for v in range(near.size):
         near[v] = 0
+    # in pass k ``near`` counts the neighbours of each node that lack bit k; a node with more than k lacks bit k + 1
     for k in range(1, world.n):
         this_bit, next_bit, known = np.uint16(1 << k), np.uint16(2 << k), count
         _add_to_neighbours(world, lacks, listed[:known], this_bit, np.uint8(1))
         for i in range(known):
             if lacks[listed[i]] & this_bit:
-                if kind == LEVELS:
+                if kind == LEVELS:  # a level below k is below k + 1
                     lacks[listed[i]] |= next_bit
                 for d in range(world.n):
                     w = np.int64(listed[i]) ^ (np.int64(1) << d)
@@ -144,6 +151,7 @@ def _has_bit(status, v, k):
 
 @block
 def _level(world, status, v):
+    """Return the level of node ``v``: the number of bits that it does not lack, because it lacks the highest ones."""
     return world.n - popcount(np.uint64(status.lacks[LEVELS, v]))
 
 
@@ -211,13 +219,13 @@ def _route1(world, status, s, t):
 
 @block
 def _route3(world, status, s, t):
-    if world.closed[0] == world.faults.marks.size:
+    if world.inactive[0] == world.faults.marks.size:
         return REFUSED
     return simulate_route3(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 @block
-def _is_decided(world, s, t):
+def _takes_shortest_path(world, s, t):
     """Whether a message by safety statuses takes a shortest path: an end is active, or the ends are neighbours."""
     return popcount(s ^ t) == 1 or not (is_closed(world.faults, s) and is_closed(world.faults, t))
 
@@ -225,7 +233,7 @@ def _is_decided(world, s, t):
 @block
 def _levels(world, status, s, t):
     h, spare = popcount(s ^ t), world.whole & ~(s ^ t)
-    if _is_decided(world, s, t):
+    if _takes_shortest_path(world, s, t):
         return h
     _compute_status(world, status, LEVELS)
     bit, most = _highest_level_bit(world, status, s, s ^ t)
@@ -238,7 +246,7 @@ def _levels(world, status, s, t):
 @block
 def _vectors(world, status, s, t):
     h, spare = popcount(s ^ t), world.whole & ~(s ^ t)
-    if _is_decided(world, s, t):
+    if _takes_shortest_path(world, s, t):
         return h
     _compute_status(world, status, VECTORS)
     bit = _first_vector_bit(status, s, s ^ t, h - 1)
@@ -264,12 +272,12 @@ _bounded_a1, _bounded_dfs, _bounded_sidetrack = make_bounded_rules(_blocked_bits
 
 @block
 def _a1(world, status, s, t):
-    return _bounded_a1(world.faults, s, t, world.whole, world.came)
+    return _bounded_a1(world.faults, s, t, world.whole, world.bits)
 
 
 @block
 def _dfs(world, status, s, t):
-    return _bounded_dfs(world.faults, s, t, world.whole, world.came, world.seen)
+    return _bounded_dfs(world.faults, s, t, world.whole, world.bits, world.seen)
 
 
 @block
@@ -287,23 +295,23 @@ def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kerne
     record_trial, count = make_trial_recorder(make_layout(names, reference), names, reference), len(names)
 
     @block
-    def run_byte_trial(key, t, params, scratch, tally):
+    def run_byte_trial(key, trial, params, scratch, tally):
         world, status, results = scratch
         faults = world.faults
-        mark_nodes(key, t, world.n, world.f, faults.marks, faults.closed_nodes, faults.ends)
-        world.closed[0] = mark_unsafe_nodes(faults, world.f)
-        world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(t)
+        mark_nodes(key, trial, world.n, world.f, faults.marks, faults.closed_nodes, faults.ends)
+        world.inactive[0] = mark_unsafe_nodes(faults, world.f)
+        world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(trial)
         _forget_status(status)
-        s, to = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
-        run_rules(world, status, s, to, results)
-        h = popcount(s ^ to)
-        shortest = np.int64(-1)
+        s, t = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
+        run_rules(world, status, s, t, results)
+        h = popcount(s ^ t)
+        shortest = np.int64(-1)  # no path
         for i in range(count):
             if results[i] == h:  # no path is shorter
                 shortest = h
         if shortest < 0:
-            shortest = find_distance(faults, s, to, world.n, FAULTY)
-        record_trial(tally, results, h, shortest >= 0, np.int64(shortest == h), t)
+            shortest = find_distance(faults, s, t, world.n, FAULTY)
+        record_trial(tally, results, h, shortest >= 0, np.int64(shortest == h), trial)
 
     return trials_kernel(set_up, run_byte_trial)
 

@@ -40,7 +40,7 @@ def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[
     return choose_kernel
 
 
-#: Conditions on (n, f, links).
+#: The points (n, f, links) that each kernel serves.
 _KERNELS = {
     "scalar.ROUTING_RULES_SINGLE": serve_any_point,
     "bytes_per_node.ROUTING_RULES_BYTES": lambda n, f, links: not links and n <= MAX_SEARCHED_DIMENSION,
@@ -71,10 +71,10 @@ def estimate_nanoseconds(name: str, n: int, f: int, links: int) -> float:
 #: 2026, without AVX-512 compiled for AVX2.
 _MOST_IN_LANES = {True: {9: 8, 10: 7, 11: 10, 12: 15}, False: {9: 9, 10: 8, 11: 12, 12: 17}}
 
-#: The same for tables without ROUTE3 and SIDETRACK, which need the safety status in few trials.
+#: Likewise for tables without ROUTE3 and SIDETRACK, in which labels decide so many trials that few need safety statuses.
 _MOST_DIRECT = {9: 3, 10: 4, 11: 6, 12: 7}
 
-#: Conditions on (n, f, links).
+#: Tables whose conditions are on (n, f, links); ROUTING_RULES_DIRECT is for tables of rules as above.
 ROUTING_RULES = KernelTable(__package__, _KERNELS, _make_chooser(_MOST_IN_LANES))
 ROUTING_RULES_DIRECT = KernelTable(__package__, _KERNELS, _make_chooser({True: _MOST_DIRECT, False: _MOST_DIRECT}))
 

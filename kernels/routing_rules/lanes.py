@@ -3,12 +3,14 @@
 Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and
 in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
-The *first path* of a message is ROUTE's, which corrects bits from the most significant down.
+s and t are the ends of a message, H is their Hamming distance.  A hop is *preferred* if it leads nearer to t, and *good* if it
+leads to a nonfaulty node.  The *first path* of a message is ROUTE's, which corrects bits from the most significant down.  A node
+is *active* if it is neither faulty nor unsafe.
 
 1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
    without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
    neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all rules deliver
-   over the Hamming distance H; ROUTE does so unless a fault is on that path.  The filter queues the other trials for n <= 32.
+   over H links; ROUTE does so unless a fault is on the first path.  The filter queues the other trials for n <= 32.
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
    preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
    over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
@@ -34,7 +36,7 @@ from ..machine.bits import ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
-from .lane_counts import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
+from .lane_decisions import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, fallback_of, make_layout
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
@@ -59,7 +61,7 @@ def _classify_queue_vector(work, lanes):
     They mark trials with a fault on the first path, with two faults in the subcube of s and t, and with both ends in one unsafe
     subcube.
     """
-    f, cells = work.f, work.queue.cells
+    f, cells = work.f, work.queue.cells  # in rows of two vectors: label i of the first vector begins at 2 * lanes * i
     close_first_vector(cells, work.masks, f)
     s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
@@ -79,7 +81,10 @@ def _classify_queue_vector(work, lanes):
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)`` for users' rules in trials without close faults."""
+    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)``: evaluate users' rules in the ``chosen`` lanes.
+
+    No two faults of these trials are within distance 2.
+    """
 
     @block
     def evaluate_lanes(work, chosen, trials, lanes, tally):
@@ -87,14 +92,14 @@ def _make_unclustered_evaluator(evaluate: Any) -> Any:
         while chosen:
             i = lowest(chosen)
             chosen &= chosen - ONE
-            at = trials.at + i
+            first_label = trials.at + i
             for j in range(f):
-                faults.labels[j] = labels[at + j * lanes]
+                faults.labels[j] = labels[first_label + j * lanes]
                 faults.base[j] = faults.labels[j]
                 faults.free[j] = ZERO
-            faults.size[SUBCUBES] = f  # each fault is one
+            faults.size[SUBCUBES] = f  # each fault is an unsafe subcube by itself
             index_faults(faults)
-            s, t = np.uint64(labels[at + f * lanes]), np.uint64(labels[at + (f + 1) * lanes])
+            s, t = np.uint64(labels[first_label + f * lanes]), np.uint64(labels[first_label + (f + 1) * lanes])
             begin_trial(work.scratch, sieve.trial_in_lane(trials, i))
             evaluate(work.scratch, s, t, sieve.trial_in_lane(trials, i), tally)
 
@@ -119,11 +124,13 @@ def _make_queue_evaluator(evaluate: Any) -> Any:
     return evaluate_column
 
 
-def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, user_rule_wanders: bool) -> Any:
+def _make_queue_closer(
+    evaluate: Any, evaluate_user_rules: Any, has_wandering_rule: bool, user_rule_wanders: bool
+) -> Any:
     """Return the block ``close_queue(work, least, lanes, tally)``, which decides the first vector of queued trials.
 
     The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  The
-    arguments are as for ``_make_filter``, and ``wanders`` says whether a built-in rule is in WANDERING_RULES.
+    arguments are as for ``_make_filter``, and ``has_wandering_rule`` says whether a built-in rule is in WANDERING_RULES.
     """
     has_user_rules = evaluate_user_rules is not None
     evaluate_column = _make_queue_evaluator(evaluate)
@@ -136,7 +143,7 @@ def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, u
             return queue.filled[0] > 0
         on_path, two_between, in_one_subcube = _classify_queue_vector(work, lanes)
         live = first_lanes(queue.filled[0], lanes)
-        undecided = in_one_subcube | (two_between if wanders else two_between & on_path)
+        undecided = in_one_subcube | (two_between if has_wandering_rule else two_between & on_path)
         decided = live & ~undecided
         free = decided & ~on_path
         # & 63: the lowest of no lanes is 64, whose trial is not used
@@ -160,8 +167,8 @@ def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, u
 def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bool) -> Any:
     """Return the filter block for ``make_sieve``.
 
-    ``evaluate_user_rules`` evaluates users' rules in trials where the built-in rules are decided, or is None.
-    ``user_rule_wanders`` says whether a user's rule may leave a free first path.
+    ``run_trial`` runs a trial from its sample on, in scalar code.  ``evaluate_user_rules`` evaluates users' rules in trials where
+    the built-in rules are decided, or is None.  ``user_rule_wanders`` says whether a user's rule may leave a free first path.
     """
     has_user_rules = evaluate_user_rules is not None  # Numba does not compile a branch of a constant that is False
     evaluate_lanes = _make_unclustered_evaluator(evaluate_user_rules)
@@ -207,13 +214,13 @@ def make_lanes_kernel(
     layout = make_layout(names, reference)
     rules = tuple(users[name] if name in users else RULES[name.upper()] for name in names)
     variant, cache = name_variant(*users.values()) if users else ("", True)
-    wanders = not set(WANDERING_RULES).isdisjoint(names)
+    has_wandering_rule = not set(WANDERING_RULES).isdisjoint(names)
     user_rule_wanders = not all(map(fallback_of, users.values()))
     evaluate_user_rules = make_user_rule_evaluator(users, names, layout, reference) if users else None
     sift_trials = sieve.make_sieve(
         _make_filter(make_trial(rules, names, layout, reference), evaluate_user_rules, user_rule_wanders),
         _make_queue_closer(
-            make_evaluator(rules, names, layout, reference), evaluate_user_rules, wanders, user_rule_wanders
+            make_evaluator(rules, names, layout, reference), evaluate_user_rules, has_wandering_rule, user_rule_wanders
         ),
     )
     decided = [name for name in names if not (user_rule_wanders and name in users)]

@@ -18,7 +18,7 @@ NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetra
 BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
 #: Rules whose status promises a path for each accepted message.  Lanes rely on Wu's theorem for that; ``scalar`` simulates.
 PROMISING_RULES = ("levels", "vectors")
-#: Rules that may avoid preferred neighbours although one of them is nonfaulty.
+#: Rules that may go to another nonfaulty preferred neighbour than the first one: to an active one, or to one at random.
 WANDERING_RULES = ("route3", "sidetrack")
 #: Rules of the study ``routing-rules`` that are compared with LEVELS, trial by trial.  In other tables all rules are compared.
 COMPARED_RULES = ("route3", "vectors", "a1")

@@ -1,4 +1,4 @@
-"""Whether a nonfaulty path over the Hamming distance exists between two nodes (V9)."""
+"""Whether a nonfaulty path over the Hamming distance exists between two nodes (V9 in docs/readings/routing-rules.md)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _ALL_BLOCKED = np.uint32(0xFFFFFFFF)
 def has_minimal_path(faults, s, t, shut):
     """Return 1 if a nonfaulty path of H links exists, H the Hamming distance, 0 if not, and -1 if H is too large to search.
 
-    With fewer than H faults between the ends such a path exists, because H cyclic shifts give disjoint paths; callers test this
-    first.  The search visits the 2^H nodes between the ends from s on.  ``shut`` holds for each node the bits by which no path
-    enters it, all bits if the node is faulty or not reached.
+    With fewer than H faults between the ends such a path exists, because the H cyclic shifts of an order of the differing bits
+    give disjoint paths; callers test this first.  The search visits the 2^H nodes between the ends in ascending order of their
+    offset x from s, compressed to H bits, so that all nodes before a node are decided.  ``shut`` is scratch memory for 2^H
+    numbers: the bits by which no path enters node x, all bits if the node is faulty or not reached.
     """
     difference = s ^ t
     h = popcount(difference)

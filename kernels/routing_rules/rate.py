@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
     pairs: Pairs
     search: SearchScratch  #: for ROUTE1
     seen: LabelSet  #: the nodes that DFS has visited
-    came: Words  #: bits that A1 has left to correct, or by which DFS reached the nodes on its path
+    bits: Words  #: list of bits inside one call of a rule: in DFS of the hops on its stack, in A1 of those left to correct
     results: Ints  #: result of each of BLIND_RULES
 
 
@@ -82,7 +82,11 @@ _record_route = make_route_recorder(ROUTING_RULES_RATE, BLIND_RULES)
 
 @block
 def _evaluate_trial(key, world, s, t, n, trial, scratch, tally):
-    """Route by all rules and tally; if ROUTE delivers, ROUTE1, A1 and DFS take the same path."""
+    """Route by all rules and tally.
+
+    If ROUTE delivers, ROUTE1, A1 and DFS take the same path.  If A1 delivers over the Hamming distance it has found a good
+    preferred hop at every node; DFS takes the first such hop at each node, as A1 does, so it takes the same path.
+    """
     whole = (ONE << np.uint64(n)) - ONE
     h = popcount(s ^ t)
     results = scratch.results
@@ -91,8 +95,8 @@ def _evaluate_trial(key, world, s, t, n, trial, scratch, tally):
         results[_ROUTE1], results[_A1], results[_DFS] = h, h, h
     else:
         results[_ROUTE1] = simulate_route1(world, s, t, whole, np.int64(1), scratch.search)
-        results[_A1] = _a1(world, s, t, whole, scratch.came)
-        results[_DFS] = h if results[_A1] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
+        results[_A1] = _a1(world, s, t, whole, scratch.bits)
+        results[_DFS] = h if results[_A1] == h else _dfs(world, s, t, whole, scratch.bits, scratch.seen)
     results[_SIDETRACK] = _sidetrack(world, s, t, whole, n, key, np.uint64(trial))
     for i in range(len(BLIND_RULES)):
         _record_route(tally, i, results[i], h, trial)

@@ -9,17 +9,21 @@ UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds 
     def straight(world, status, s, t):
         return LOST
 
+Codes V3 to V8 are definitions in docs/readings/routing-rules.md.  H is the Hamming distance of s and t.  A dimension, its bit,
+and the hop and neighbour over it are *preferred* if they lead nearer to t, else *spare*.  A hop is *good* if its link and the
+neighbour are nonfaulty.  The *first path* corrects bits from the most significant down.
+
 Each rule begins with a test that decides most messages without simulation.  The tests and their proofs:
 
-- FIRST_PATH_IS_CLEAR: no fault is on the path that corrects bits from the most significant down.  ROUTE, ROUTE1, A1 and DFS try
-  this path first, and so do rules made by ``first_path``.
+- FIRST_PATH_IS_CLEAR: no fault is on the first path.  ROUTE, ROUTE1, A1 and DFS try this path first, and so do rules made by
+  ``first_path``.
 - FAULTS_BETWEEN = 0: no faulty node or link is in the subcube of s and t.  Every preferred hop there is good, so SIDETRACK stays
   in the subcube.
-- FIRST_PATH_IS_UNSAFE: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path.
+- FIRST_PATH_IS_UNSAFE: a faulty or unsafe node is on the first path.  If not, ROUTE3 takes the path.
 - SHARED_UNSAFE_SUBCUBE: the maximal unsafe subcube that contains both s and t.  If there is none, LEVELS and VECTORS deliver over
   H.  For either s is outside all these subcubes, or a preferred dimension leads out of its subcube; from a node outside, whose
-  status is full, Wu's theorem leads to t.
-- In a subcube that is not the whole cube a spare dimension leads out of it, so messages without a nearer promise go over H + 2.
+  safety status is full, Wu's theorem promises a shortest path to t.  If the shared subcube is not the whole cube a spare
+  dimension leads out of it, so a message that no preferred neighbour promises to deliver goes over H + 2 links.
 """
 
 from __future__ import annotations
@@ -76,7 +80,7 @@ class RuleContext(NamedTuple):
     search: SearchScratch  #: for rules of the study ``routing``
     cube: SearchBitmasks  #: for shortest paths
     seen: LabelSet  #: nodes that a message of DFS has visited
-    came: Words  #: the bits of the hops on the stack of DFS; the bits left to correct in A1
+    bits: Words  #: list of bits inside one call of a rule: in DFS of the hops on its stack, in A1 of those left to correct
     between: Words32  #: for minimal paths: the nodes between two ends
 
 
@@ -104,6 +108,7 @@ def blocked_bits(faults, x, whole):
     f = faults.size[FAULTY_NODES]
     out = ZERO
     if f <= _MOST_COMPARED_FAULTS:
+        # a fault that differs from x in one bit contributes that bit
         own = simd.splat(x)
         one = simd.splat(ONE)
         zero = simd.splat(ZERO)
@@ -111,7 +116,7 @@ def blocked_bits(faults, x, whole):
         for at in range(0, f, 8):
             difference = simd.load(faults.labels, at) ^ own
             near = simd.popcount(difference) == one
-            if f - at < 8:
+            if f - at < 8:  # the vector goes past the last fault
                 near = near & simd.mask(difference, (ONE << np.uint64(f - at)) - ONE)
             found = found | simd.select(near, difference, zero)
         out = simd.union(found)
@@ -326,44 +331,44 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
     """Return A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, which represents the faults."""
 
     @block
-    def a1(world, s, t, whole, came):
-        """Route by A1.  ``came`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
+    def a1(world, s, t, whole, queue):
+        """Route by A1.  ``queue`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
         left = np.int64(0)
         rest = s ^ t
         while rest:
-            came[left] = highest_bit(rest)
-            rest ^= came[left]
+            queue[left] = highest_bit(rest)
+            rest ^= queue[left]
             left += 1
-        tag = ZERO
+        tag = ZERO  # bits that no spare hop may take any more
         u = s
         links = np.int64(0)
         while left:
             bad = blocked_bits(world, u, whole)
             i = np.int64(0)
-            while i < left and came[i] & bad:
+            while i < left and queue[i] & bad:
                 i += 1
             if i < left:
-                u ^= came[i]
+                u ^= queue[i]
                 left -= 1
                 for j in range(i, left):
-                    came[j] = came[j + 1]
+                    queue[j] = queue[j + 1]
             else:
                 for j in range(left):
-                    tag |= came[j]
+                    tag |= queue[j]
                 rest = whole & ~tag & ~bad
                 if rest == ZERO:
                     return STUCK
                 bit = highest_bit(rest)
                 tag |= bit
-                came[left] = bit
+                queue[left] = bit
                 left += 1
                 u ^= bit
             links += 1
         return links
 
     @block
-    def dfs(world, s, t, whole, came, seen):
-        """Route by DFS.  ``came`` holds the bits of the hops on the stack, ``seen`` the visited nodes."""
+    def dfs(world, s, t, whole, stack, seen):
+        """Route by DFS.  ``stack`` holds the bits of the hops from s to the present node, ``seen`` the visited nodes."""
         clear_labels(seen)
         add_label(seen, s)
         u = s
@@ -387,9 +392,9 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
                 return LIMIT
             if best == ZERO:
                 depth -= 1
-                best = came[depth]
+                best = stack[depth]
             else:
-                came[depth] = best
+                stack[depth] = best
                 depth += 1
                 add_label(seen, u ^ best)
             u ^= best
@@ -427,14 +432,14 @@ _a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 @block(always=True, stored=True)
 def a1(world, status, s, t):
     """Route by A1 (Chen & Shin)."""
-    return _a1(world.faults, s, t, world.whole, world.came)
+    return _a1(world.faults, s, t, world.whole, world.bits)
 
 
 @first_path
 @block(always=True, stored=True)
 def dfs(world, status, s, t):
     """Route by DFS, the depth-first search of Chen & Shin."""
-    return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
+    return _dfs(world.faults, s, t, world.whole, world.bits, world.seen)
 
 
 @block(always=True, stored=True)

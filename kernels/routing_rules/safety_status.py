@@ -1,7 +1,12 @@
-"""Safety statuses inside the maximal unsafe subcubes of one trial: levels and vectors (V3-V6).
+"""Safety statuses inside the maximal unsafe subcubes of one trial: Wu's safety levels and safety vectors.
+
+By Wu's theorems a node of level k has a nonfaulty shortest path to every nonfaulty node within distance k, and a node with bit k
+in its vector to every nonfaulty node at distance k.  A faulty node has level 0 and no bit.  The *full* status of Q_n is level n,
+or n ones.  Codes V3 to V6 are definitions in docs/readings/routing-rules.md.
 
 Nodes outside these subcubes have the full status (V5).  A d-subcube is stored as bitmasks over a d-cube, with bit i of a node's
-index for the i-th free dimension.  There is one bitmask, a plane, per k = 1 .. d.  Each plane follows from the one before:
+index for the i-th free dimension.  There is one bitmask, a *plane*, per k = 1 .. d: of the nodes with level k or more (L_k), or
+with vector bit k (U_k).  Each plane follows from the one before (V4, V6):
 
     L_1 = nonfaulty and no end of a faulty link     L_(k+1) = L_k and at most k neighbours without L_k
     U_1 = L_1                                       U_(k+1) = nonfaulty and at most k neighbours without U_k or over a faulty link
@@ -9,9 +14,11 @@ index for the i-th free dimension.  There is one bitmask, a plane, per k = 1 .. 
 The level of a node is the number of its planes, or n if it is in all d planes.  Vector bits above d are ones.  Planes of a
 subcube are computed when a status in it is first needed, since most messages need none, and only until they stop changing.
 
-For a large subcube with few faults the nodes without a status are listed instead.  If no link is faulty, such a node is faulty,
-or has two neighbours or more without the status before.  So it is found between two listed nodes at distance 2.  At (16, 16)
-planes took 40 us for each message with both ends in one such subcube, 13 of 31 ns per trial.
+For a large subcube with few faults the nodes without the full status are listed instead.  If no link is faulty, a node that lacks
+plane k + 1 is faulty, or has two neighbours or more that lack plane k.  So it is found between two listed nodes at distance 2.
+At (n, f) = (16, 16) planes took 40 us for each message with both ends in one such subcube, 13 of 31 ns per trial.
+
+A trial begins with ``forget_safety_status``.  ``compute_status`` or ``compute_planes`` comes before each query of a subcube.
 """
 
 from __future__ import annotations
@@ -41,17 +48,20 @@ _6 = np.uint64(6)
 
 
 class SafetyStatus(NamedTuple):
-    """Planes and lists of one trial's subcubes; made by ``safety_status_for``."""
+    """Planes and lists of one trial's subcubes; made by ``safety_status_for``.  A first index is the kind, LEVELS or VECTORS."""
 
-    start: Ints  #: (2, subcubes): index of a subcube's first plane in ``planes``, by kind; -1 before it is computed
-    depth: Ints  #: (2, subcubes): number of planes; all further planes equal the last
+    start: Ints  #: (2, subcubes): index of a subcube's first plane in ``planes``; -1 before it is computed
+    depth: Ints  #: (2, subcubes): number of planes computed; all further planes equal the last
     planes: Words  #: planes one after another, of ``stride`` words each
     used: Ints  #: (1): words of ``planes`` in use
-    nonfaulty: Words  #: the nonfaulty nodes of the subcube computed last
-    cut: Words  #: row i: nodes whose link across the i-th free dimension is faulty; empty without faulty links
-    listed: Ints  #: (2, 2): the subcube with a list, or -1, and the list's length, by kind
+    nonfaulty: Words  #: the nonfaulty nodes of the subcube whose planes were computed last
+    #: of the same subcube, at i * ``stride``: nodes whose link across the i-th free dimension is faulty; empty in a network that
+    #: has no faulty links
+    cut: Words
+    listed_subcube: Ints  #: (2): the subcube with a list, one at a time; -1 if there is none
+    listed_count: Ints  #: (2): length of the list
     nodes: Words  #: (2, MOST_LISTED_NODES): indices of the listed nodes in the subcube
-    lacks: Words  #: (2, MOST_LISTED_NODES): bit k is set if the node is not in plane k
+    lacks: Words  #: (2, MOST_LISTED_NODES): bit k is set if the listed node is not in plane k
 
 
 @block(always=True)
@@ -65,6 +75,8 @@ def safety_status_for(n, f, links):
     """Return scratch memory for safety statuses in Q_n with ``f`` faulty nodes and ``links`` faulty links."""
     largest = min(n, np.int64(MOST_PLANE_DIMENSIONS))
     plane_words = stride(largest)
+    # an unsafe subcube has two faults or more; subcubes are disjoint, so that a plane of each takes no more words than a plane of
+    # the largest cube and 8 words, the least of a plane, for each subcube
     several = min((f + links) // 2 + 1, np.int64(1) << largest)
     return SafetyStatus(
         np.full((2, f + links + 16), -1, np.int64),
@@ -73,7 +85,8 @@ def safety_status_for(n, f, links):
         np.zeros(1, np.int64),
         np.zeros(plane_words, np.uint64),
         np.zeros(plane_words * largest if links else 0, np.uint64),
-        np.full((2, 2), -1, np.int64),
+        np.full(2, -1, np.int64),
+        np.zeros(2, np.int64),
         np.empty((2, MOST_LISTED_NODES), np.uint64),
         np.empty((2, MOST_LISTED_NODES), np.uint64),
     )
@@ -81,12 +94,18 @@ def safety_status_for(n, f, links):
 
 @block(always=True)
 def forget_safety_status(status, faults):
-    """Discard all planes and lists, at the beginning of a trial."""
+    """Discard all planes and lists, at the beginning of a trial, whose subcubes ``faults`` holds already."""
     status.used[0] = 0
-    status.listed[0, 0] = status.listed[1, 0] = -1
+    status.listed_subcube[LEVELS] = status.listed_subcube[VECTORS] = -1
     for i in range(faults.size[SUBCUBES]):
-        status.start[0, i] = -1
-        status.start[1, i] = -1
+        status.start[LEVELS, i] = -1
+        status.start[VECTORS, i] = -1
+
+
+@block(always=True)
+def release_planes(status):
+    """Let the planes that are computed next overwrite all planes so far, which must not be queried any more in this trial."""
+    status.used[0] = 0
 
 
 @block
@@ -116,11 +135,14 @@ def place_mask(d, w):
 
 
 @block(always=True)
-def _add_neighbour(c, y, cut, i, size, v, over):
-    """Add one neighbour per node, with ``over`` also those across faulty links, to the counts in bit planes c (up to sixteen)."""
-    if over:
+def _add_neighbour(count, y, cut, i, size, v, counts_cut):
+    """Add 1 to the counts of the nodes in y, and with ``counts_cut`` also of those with a faulty link across dimension i.
+
+    ``count`` holds digits 0 to 4 of the counts of all nodes, as five vectors; dimension i is the i-th free one.
+    """
+    if counts_cut:
         y = y | simd.load(cut, i * size + v)
-    c0, c1, c2, c3, c4 = c
+    c0, c1, c2, c3, c4 = count
     t = c0 & y
     u = c1 & t
     y0 = c0 ^ y
@@ -132,80 +154,84 @@ def _add_neighbour(c, y, cut, i, size, v, over):
 
 
 @block(always=True)
-def _at_most_mask(c, k):
-    """Return the nodes whose count in bit planes c is at most k."""
-    c0, c1, c2, c3, c4 = c
+def _at_most_mask(count, k):
+    """Return the nodes whose count, in digits as in ``_add_neighbour``, is at most k."""
+    c0, c1, c2, c3, c4 = count
     zero = c0 - c0
-    less, equal = zero, simd.splat(ALL_BITS)
-    for bit in range(5):
-        x = c4
-        if bit == 1:
-            x = c3
-        elif bit == 2:
-            x = c2
-        elif bit == 3:
-            x = c1
-        elif bit == 4:
-            x = c0
-        if k >> (4 - bit) & 1:
-            less = less | (equal & ~x)
-            equal = equal & x
+    less, equal = zero, simd.splat(ALL_BITS)  # by the digits compared so far, from the highest down
+    for i in range(5):
+        digit = c4
+        if i == 1:
+            digit = c3
+        elif i == 2:
+            digit = c2
+        elif i == 3:
+            digit = c1
+        elif i == 4:
+            digit = c0
+        if k >> (4 - i) & 1:
+            less = less | (equal & ~digit)
+            equal = equal & digit
         else:
-            equal = equal & ~x
+            equal = equal & ~digit
     return less | equal
 
 
 @block
-def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
-    """Return which nodes of the vector at word v have at most k neighbours outside the plane ``at`` or across a faulty link."""
+def few_neighbours_outside(planes, cut, plane, d, size, v, k, counts_cut):
+    """Return which nodes have at most k neighbours outside a plane of a d-subcube, or with ``counts_cut`` over a faulty link.
+
+    The plane begins at word ``plane`` and has ``size`` words.  The answer is for the nodes of its vector at word v, a multiple of
+    eight.
+    """
     ones = simd.splat(ALL_BITS)
     zero = simd.splat(ZERO)
-    m = simd.load(planes, at + v) ^ ones
-    c = (zero, zero, zero, zero, zero)
-    c = _add_neighbour(c, neighbours.neighbour0(m), cut, np.int64(0), size, v, over)
+    outside = simd.load(planes, plane + v) ^ ones
+    count = (zero, zero, zero, zero, zero)
+    count = _add_neighbour(count, neighbours.neighbour0(outside), cut, np.int64(0), size, v, counts_cut)
     if d > 1:
-        c = _add_neighbour(c, neighbours.neighbour1(m), cut, np.int64(1), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour1(outside), cut, np.int64(1), size, v, counts_cut)
     if d > 2:
-        c = _add_neighbour(c, neighbours.neighbour2(m), cut, np.int64(2), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour2(outside), cut, np.int64(2), size, v, counts_cut)
     if d > 3:
-        c = _add_neighbour(c, neighbours.neighbour3(m), cut, np.int64(3), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour3(outside), cut, np.int64(3), size, v, counts_cut)
     if d > 4:
-        c = _add_neighbour(c, neighbours.neighbour4(m), cut, np.int64(4), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour4(outside), cut, np.int64(4), size, v, counts_cut)
     if d > 5:
-        c = _add_neighbour(c, neighbours.neighbour5(m), cut, np.int64(5), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour5(outside), cut, np.int64(5), size, v, counts_cut)
     if d > 6:
-        c = _add_neighbour(c, neighbours.neighbour6(m), cut, np.int64(6), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour6(outside), cut, np.int64(6), size, v, counts_cut)
     if d > 7:
-        c = _add_neighbour(c, neighbours.neighbour7(m), cut, np.int64(7), size, v, over)
+        count = _add_neighbour(count, neighbours.neighbour7(outside), cut, np.int64(7), size, v, counts_cut)
     if d > 8:
-        c = _add_neighbour(c, neighbours.neighbour8(m), cut, np.int64(8), size, v, over)
-    for i in range(9, d):
-        y = simd.load(planes, at + (v ^ (np.int64(8) << (i - 9)))) ^ ones
-        c = _add_neighbour(c, y, cut, np.int64(i), size, v, over)
-    return _at_most_mask(c, k)
+        count = _add_neighbour(count, neighbours.neighbour8(outside), cut, np.int64(8), size, v, counts_cut)
+    for i in range(9, d):  # the neighbours are in another vector
+        across = simd.load(planes, plane + (v ^ (np.int64(8) << (i - 9)))) ^ ones
+        count = _add_neighbour(count, across, cut, np.int64(i), size, v, counts_cut)
+    return _at_most_mask(count, k)
 
 
 @block
-def _next_plane(status, d, size, at, k, kind):
-    """Write plane k + 1 after plane k, which begins at ``at``; return whether all further planes are equal to it.
+def _next_plane(status, d, size, plane, k, kind):
+    """Write plane k + 1 after plane k, which begins at word ``plane``; return whether all further planes are equal to it.
 
     Levels are final when a plane equals the one before.  Vectors are final when all nonfaulty nodes are in a plane, because then
     no node has more than k faulty neighbours.
     """
-    over = kind == VECTORS and status.cut.size > 0
+    counts_cut = kind == VECTORS and status.cut.size > 0
     changed = simd.splat(ZERO)
     for v in range(0, size, 8):
-        old = simd.load(status.planes, at + v)
+        old = simd.load(status.planes, plane + v)
         base = simd.load(status.nonfaulty, v) if kind == VECTORS else old
-        new = base & few_neighbours_outside(status.planes, status.cut, at, d, size, v, k, over)
-        simd.store(status.planes, at + size + v, new)
+        new = base & few_neighbours_outside(status.planes, status.cut, plane, d, size, v, k, counts_cut)
+        simd.store(status.planes, plane + size + v, new)
         changed = changed | (base ^ new)
     return simd.union(changed) == ZERO
 
 
 @block
-def _mask_faults(status, faults, i, d, size, at):
-    """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its faulty links."""
+def _mask_faults(status, faults, i, d, size, plane):
+    """Write the nonfaulty nodes of subcube i, its first plane at word ``plane``, and its faulty links."""
     base, free = faults.base[i], faults.free[i]
     for w in range(size):
         status.nonfaulty[w] = place_mask(d, w)
@@ -214,7 +240,7 @@ def _mask_faults(status, faults, i, d, size, at):
         if (x ^ base) & ~free == ZERO:
             clear_node(status.nonfaulty, extract(x, free))
     for w in range(size):
-        status.planes[at + w] = status.nonfaulty[w]
+        status.planes[plane + w] = status.nonfaulty[w]
     if faults.size[FAULTY_LINKS]:
         for w in range(size * d):
             status.cut[w] = ZERO
@@ -222,18 +248,19 @@ def _mask_faults(status, faults, i, d, size, at):
         x = faults.lower[j]
         if (x ^ base) & ~free == ZERO:
             u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
-            clear_node(status.planes[at:], u)
-            clear_node(status.planes[at:], v)
-            row = lowest(u ^ v)
-            set_node(status.cut[row * size :], u)
-            set_node(status.cut[row * size :], v)
+            clear_node(status.planes[plane:], u)
+            clear_node(status.planes[plane:], v)
+            free_dimension = lowest(u ^ v)
+            set_node(status.cut[free_dimension * size :], u)
+            set_node(status.cut[free_dimension * size :], v)
 
 
 @block
 def compute_planes(status, faults, i, kind):
     """Compute the bitmasks of subcube i for one kind of status, unless done; return False if it is too large or memory is full.
 
-    See the module's docstring for these planes.
+    The planes are those of the module's docstring.  ``nonfaulty`` and ``cut`` of ``status`` are of this subcube afterwards,
+    unless its planes were computed before.
     """
     if status.start[kind, i] >= 0:
         return True
@@ -241,17 +268,17 @@ def compute_planes(status, faults, i, kind):
     if d > MOST_PLANE_DIMENSIONS:
         return False
     size = stride(d)
-    at = status.used[0]
-    if at + d * size > status.planes.size:
+    first_plane = status.used[0]
+    if first_plane + d * size > status.planes.size:
         return False
-    _mask_faults(status, faults, i, d, size, at)
+    _mask_faults(status, faults, i, d, size, first_plane)
     depth = np.int64(1)
     while depth < d:
         depth += 1
-        if _next_plane(status, d, size, at + (depth - 2) * size, depth - 1, kind):
+        if _next_plane(status, d, size, first_plane + (depth - 2) * size, depth - 1, kind):
             break
     status.used[0] += depth * size
-    status.start[kind, i] = at
+    status.start[kind, i] = first_plane
     status.depth[kind, i] = depth
     return True
 
@@ -262,74 +289,81 @@ def compute_planes(status, faults, i, kind):
 @block(always=True)
 def _list_index(status, kind, x):
     """Return the position in the list of the node with index x; the list's length if it is not listed."""
-    count = status.listed[kind, 1]
-    for e in range(count):
-        if status.nodes[kind, e] == x:
-            return np.int64(e)
+    count = status.listed_count[kind]
+    for j in range(count):
+        if status.nodes[kind, j] == x:
+            return np.int64(j)
     return count
 
 
 @block(always=True)
 def _record_missing(status, kind, x, k):
-    """Record that node x is not in plane k + 1, if so; return whether the record is new, and whether the list has space."""
-    e = _list_index(status, kind, x)
-    count = status.listed[kind, 1]
-    if e < count and status.lacks[kind, e] >> np.uint64(k + 1) & ONE:
+    """Record that the nonfaulty node x is not in plane k + 1, if more than k of its neighbours are recorded as not in plane k.
+
+    Returns whether the record is new, and whether the list has space for it.
+    """
+    found = _list_index(status, kind, x)
+    count = status.listed_count[kind]
+    if found < count and status.lacks[kind, found] >> np.uint64(k + 1) & ONE:
         return False, True
-    without = np.int64(0)
+    lacking_neighbours = np.int64(0)
     for j in range(count):
         if popcount(status.nodes[kind, j] ^ x) == 1 and status.lacks[kind, j] >> np.uint64(k) & ONE:
-            without += 1
-    if without <= k:
+            lacking_neighbours += 1
+    if lacking_neighbours <= k:
         return False, True
-    if e == MOST_LISTED_NODES:
+    if found == MOST_LISTED_NODES:
         return False, False
-    if e == count:
-        status.nodes[kind, e] = x
-        status.lacks[kind, e] = ZERO
-        status.listed[kind, 1] += 1
-    status.lacks[kind, e] |= (ALL_BITS if kind == LEVELS else ONE) << np.uint64(k + 1)
+    if found == count:
+        status.nodes[kind, found] = x
+        status.lacks[kind, found] = ZERO
+        status.listed_count[kind] += 1
+    # a node without level k + 1 is without all higher levels, too
+    status.lacks[kind, found] |= (ALL_BITS if kind == LEVELS else ONE) << np.uint64(k + 1)
     return True, True
 
 
 @block
 def _list_nodes(status, faults, i, kind):
-    """List the nodes of a subcube without a full status; return False if they are more than MOST_LISTED_NODES."""
+    """List the nodes of a subcube without the full status; return False if they are more than MOST_LISTED_NODES."""
     base, free = faults.base[i], faults.free[i]
-    status.listed[kind, 0], status.listed[kind, 1] = -1, 0
+    status.listed_subcube[kind], status.listed_count[kind] = -1, 0  # no list, should this one become too long
     for j in range(faults.size[FAULTY_NODES]):
-        e = status.listed[kind, 1]
+        count = status.listed_count[kind]
         if (faults.labels[j] ^ base) & ~free == ZERO:
-            if e == MOST_LISTED_NODES:
+            if count == MOST_LISTED_NODES:
                 return False
-            status.nodes[kind, e], status.lacks[kind, e] = extract(faults.labels[j], free), ALL_BITS
-            status.listed[kind, 1] += 1
-    d, k, moving = dimension_of(faults, i), np.int64(0), True
-    while moving and k + 1 < d:
+            status.nodes[kind, count], status.lacks[kind, count] = extract(faults.labels[j], free), ALL_BITS
+            status.listed_count[kind] += 1
+    d, k, changed = dimension_of(faults, i), np.int64(0), True
+    while changed and k + 1 < d:
         k += 1
-        moving = False
-        known = status.listed[kind, 1]
+        changed = False
+        known = status.listed_count[kind]
         for a in range(known):
             for b in range(a):
                 difference = status.nodes[kind, a] ^ status.nodes[kind, b]
-                both = status.lacks[kind, a] & status.lacks[kind, b]
-                if popcount(difference) == 2 and both >> np.uint64(k) & ONE:
+                lacked_by_both = status.lacks[kind, a] & status.lacks[kind, b]
+                if popcount(difference) == 2 and lacked_by_both >> np.uint64(k) & ONE:
                     bit = difference & (ZERO - difference)
-                    for _ in range(2):
-                        new, has_space = _record_missing(status, kind, status.nodes[kind, a] ^ bit, k)
+                    for _ in range(2):  # the two common neighbours
+                        is_new, has_space = _record_missing(status, kind, status.nodes[kind, a] ^ bit, k)
                         if not has_space:
                             return False
-                        moving |= new
+                        changed |= is_new
                         bit ^= difference
-    status.listed[kind, 0] = i
+    status.listed_subcube[kind] = i
     status.depth[kind, i] = k + 1
     return True
 
 
 @block(always=True)
 def compute_status(status, faults, i, kind):
-    """Compute a subcube's statuses, as a list or as planes, unless that is done; return False if it is too large."""
-    if status.listed[kind, 0] == i:
+    """Compute a subcube's statuses, as a list or as planes, unless that is done.
+
+    Returns False if the subcube is too large, or memory is full.
+    """
+    if status.listed_subcube[kind] == i:
         return True
     if (
         LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS
@@ -343,16 +377,16 @@ def compute_status(status, faults, i, kind):
 @block(always=True)
 def bit_at(status, kind, i, size, k, x):
     """Whether plane k >= 1 of a computed subcube, with ``size`` words per plane, contains the node with index x."""
-    if status.listed[kind, 0] == i:
-        e = _list_index(status, kind, x)
-        return e == status.listed[kind, 1] or status.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
-    at = status.start[kind, i] + (min(k, status.depth[kind, i]) - 1) * size
-    return status.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
+    if status.listed_subcube[kind] == i:
+        found = _list_index(status, kind, x)
+        return found == status.listed_count[kind] or status.lacks[kind, found] >> np.uint64(k) & ONE == ZERO
+    plane = status.start[kind, i] + (min(k, status.depth[kind, i]) - 1) * size
+    return status.planes[plane + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
 
 
 @block(always=True)
 def level_at(status, i, size, n, x):
-    """Return the level of the node with index x in a computed subcube."""
+    """Return the level, in [0, n], of the node with index x in a computed subcube, with ``size`` words per plane."""
     k = np.int64(0)
     while k < status.depth[LEVELS, i] and bit_at(status, LEVELS, i, size, k + 1, x):
         k += 1

@@ -1,7 +1,13 @@
 """Routing rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
 
 A trial has the fault set and the ends of ``routing`` with k = 1.  All rules run on it.  Facts about the trial that decide most
-messages are computed once and passed to all rules.  In ``trial(key, t, ...)`` t is the trial, beside s it is the destination.
+messages are computed once and passed to all rules (``rules.py`` defines them).  In ``trial(key, t, ...)`` t is the trial, beside
+s it is the destination.
+
+Parameters of the blocks: ``h`` is the Hamming distance of the message, ``results`` holds the result of each rule by its index in
+the table, ``reach`` says whether a nonfaulty path exists (False for n > MAX_SEARCHED_DIMENSION, where that is not searched), and
+``minimal`` is the answer of ``has_minimal_path``: 1 if one over h links exists, 0 if not, -1 if that is not known.  Faults are
+*closed* when their unsafe subcubes are computed.
 """
 
 from __future__ import annotations
@@ -45,7 +51,6 @@ from .layout import (
 )
 from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
 from .minimal_paths import has_minimal_path
-from .own_rules import are_believed, check_rule, make_path_checker, make_path_refuser
 from .rules import (
     FAULTS_BETWEEN,
     FIRST_PATH_IS_CLEAR,
@@ -61,6 +66,7 @@ from .rules import (
     rule_context_for,
 )
 from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
+from .user_rule_checks import are_believed, check_rule, make_path_checker, make_path_refuser
 
 
 class Scratch(NamedTuple):
@@ -98,19 +104,19 @@ def find_facts(world, s, t):
     first_path_clear, first_path_unsafe, has_active = True, False, True
     between, shared = np.int64(0), np.int64(-1)
     for i in range(faults.size[FAULTY_NODES]):
-        e = faults.labels[i] ^ s
-        first_path_clear &= not is_on_route(e, faults.labels[i] ^ t)
-        between += e & ~difference == ZERO
+        from_s = faults.labels[i] ^ s
+        first_path_clear &= not is_on_route(from_s, faults.labels[i] ^ t)
+        between += from_s & ~difference == ZERO
     for j in range(faults.size[FAULTY_LINKS]):
-        x, bit = faults.lower[j], ONE << faults.dims[j]
+        x, bit = faults.lower[j], ONE << faults.dims[j]  # the first path uses the link if both its ends are on the path
         first_path_clear &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
         between += bit & difference != ZERO and (x ^ s) & ~difference & ~bit == ZERO
     for i in range(faults.size[SUBCUBES]):
         fixed = ~faults.free[i]
-        e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
-        first_path_unsafe |= is_on_route(e, r)
+        from_s, from_t = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
+        first_path_unsafe |= is_on_route(from_s, from_t)
         has_active &= faults.free[i] != world.whole
-        if e | r == ZERO:
+        if from_s | from_t == ZERO:  # both ends are in the subcube
             shared = np.int64(i)
     facts[FIRST_PATH_IS_CLEAR] = first_path_clear
     facts[FIRST_PATH_IS_UNSAFE] = first_path_unsafe
@@ -184,30 +190,31 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     return record_rules
 
 
-#: In place of a rule's index in ``results``: a rule that delivers in each of these trials, or if ROUTE's path is clear.
+#: In place of the index of a result, for a rule that is not run: it delivers in every trial, or if the first path is clear.
 ALWAYS, IF_CLEAR = -1, -2
 
 
-def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: str, places: Mapping[str, int]) -> Any:
+def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: str, indices: Mapping[str, int]) -> Any:
     """Return the block ``record_compared(tally, results, clear)``, which tallies each rule's delivery less the reference rule's.
 
-    ``places`` has the index of each rule's result in ``results``, or ALWAYS or IF_CLEAR.  ``clear``: ROUTE's path has no fault.
+    ``indices`` has the index of each rule's result in ``results``, or ALWAYS or IF_CLEAR.  ``clear`` says whether the first path
+    has no fault.
     """
     pairs = tuple(
-        (places[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
+        (indices[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
         for name in compared_rules(names, reference)
     )
-    reference_place, has_pairs = places.get(reference, ALWAYS), len(pairs) > 0
+    reference_index, has_pairs = indices.get(reference, ALWAYS), len(pairs) > 0
 
     @block(always=True)
-    def is_delivered(results, place, clear):
-        return np.int64(results[place] >= 0 if place >= 0 else place == ALWAYS or clear)
+    def is_delivered(results, index, clear):
+        return np.int64(results[index] >= 0 if index >= 0 else index == ALWAYS or clear)
 
     @block(always=True)
     def record_pairs(tally, results, clear):
-        by_reference = is_delivered(results, reference_place, clear)
-        for place, diff_slot, differs_slot in pairs:
-            diff = is_delivered(results, place, clear) - by_reference
+        by_reference = is_delivered(results, reference_index, clear)
+        for index, diff_slot, differs_slot in pairs:
+            diff = is_delivered(results, index, clear) - by_reference
             tally[diff_slot] += diff
             tally[differs_slot] += diff != 0
 
@@ -222,7 +229,7 @@ def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: st
 def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) -> Any:
     """Return the block ``record_trial(tally, results, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``.
 
-    ``reach`` says whether a nonfaulty path exists, and ``minimal`` is what ``has_minimal_path`` returns: 1, 0, or -1 for unknown.
+    The block tallies one trial: the results of all rules, their comparisons, and which paths exist.
     """
     record_rules = make_rules_recorder(layout, names)
     reachable_slot, exists_slot, known_slot = (
@@ -297,8 +304,8 @@ def make_user_rule_evaluator(
         make_rules_runner(tuple(user_rules.values()), tuple(user_rules)),
         make_rules_recorder(layout, tuple(user_rules)),
     )
-    places = dict.fromkeys(names, ALWAYS) | {"route": IF_CLEAR} | {name: i for i, name in enumerate(user_rules)}
-    record_compared = make_comparison_recorder(layout, names, reference, places)
+    indices = dict.fromkeys(names, ALWAYS) | {"route": IF_CLEAR} | {name: i for i, name in enumerate(user_rules)}
+    record_compared = make_comparison_recorder(layout, names, reference, indices)
 
     @block(always=True)
     def evaluate(scratch, s, t, trial, tally):

@@ -1,7 +1,8 @@
 """Trials of the study ``safety-status``: the nodes that each definition calls safe, and the rounds to compute it.
 
 Faults are sampled as for ``routing-rules``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each
-subcube the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
+subcube the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).  Codes are
+those of docs/readings/routing-rules.md, and for R1 and R2 of docs/readings/lee-hayes.md.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from .safety_status import (
     few_neighbours_outside,
     forget_safety_status,
     place_mask,
+    release_planes,
     safety_status_for,
     stride,
 )
@@ -45,9 +47,11 @@ class Scratch(NamedTuple):
     n: I64
     faults: Faults
     status: SafetyStatus
-    marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
+    marked: Words  #: the nodes of a subcube that a marking has marked so far
+    marked_next: Words  #: the nodes that its next round marks
+    marked_first: Words  #: faulty nodes and ends of faulty links, for the first round of FIND_UNSAFE
     masks: Words  #: from ``make_vector_masks``, for the rounds of FIND_UNSAFE
-    safe: Ints  #: (4): nodes of the subcubes that each definition of STATUS_NAMES calls safe
+    safe: Ints  #: (4): nodes of the trial's subcubes that each definition of STATUS_NAMES calls safe
     rounds: Ints  #: (4): rounds of each definition
 
 
@@ -60,7 +64,9 @@ def set_up(params):
         n,
         faults_for(n, f, links, np.int64(2)),
         safety_status_for(n, f, links),
-        np.zeros((3, words), np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
         make_vector_masks(min(n, np.int64(MOST_PLANE_DIMENSIONS))),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
@@ -68,129 +74,137 @@ def set_up(params):
 
 
 @block
-def _count_plane_nodes(status, at, size):
+def _count_plane_nodes(status, plane, size):
+    """Return the number of nodes in the plane that begins at word ``plane``."""
     count = np.int64(0)
     for w in range(size):
-        count += popcount(status.planes[at + w])
+        count += popcount(status.planes[plane + w])
     return count
 
 
 @block
-def _is_missing_nodes(status, at, size):
-    """Whether some nonfaulty node of the subcube computed last is not in a plane."""
-    lacking = ZERO
+def _is_missing_nodes(status, plane, size):
+    """Whether some nonfaulty node of the subcube computed last is not in the plane that begins at word ``plane``."""
+    missing = ZERO
     for w in range(size):
-        lacking |= status.nonfaulty[w] & ~status.planes[at + w]
-    return lacking != ZERO
+        missing |= status.nonfaulty[w] & ~status.planes[plane + w]
+    return missing != ZERO
 
 
 @block
 def _mark_safe_nodes(scratch, d, size):
-    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds.
+    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of nodes left unmarked, and of rounds.
 
-    A nonfaulty node is marked if two neighbours are faulty, or three are faulty or marked.
+    A nonfaulty node is marked if two neighbours are faulty, or three are faulty or marked (V2).
     """
-    nonfaulty = scratch.status.nonfaulty
-    old, new = scratch.marked[0], scratch.marked[1]
+    nonfaulty, marked, marked_next = scratch.status.nonfaulty, scratch.marked, scratch.marked_next
     for w in range(size):
-        old[w] = ZERO
+        marked[w] = ZERO
     rounds = np.int64(0)
     while True:
-        more = ZERO
+        new = ZERO
         for w in range(size):
-            faulty1, faulty2 = ZERO, ZERO  # nodes with that many faulty neighbours
-            closed1, closed2, closed3 = ZERO, ZERO, ZERO  # nodes with that many faulty or marked neighbours
+            faulty1, faulty2 = ZERO, ZERO  # nodes with that many faulty neighbours, or more
+            closed1, closed2, closed3 = ZERO, ZERO, ZERO  # nodes with that many faulty or marked neighbours, or more
             for i in range(d):
-                x = ~neighbour_word(nonfaulty, w, i)
-                faulty2 |= faulty1 & x
-                faulty1 |= x
-                x |= neighbour_word(old, w, i)
-                closed3 |= closed2 & x
-                closed2 |= closed1 & x
-                closed1 |= x
-            new[w] = nonfaulty[w] & (faulty2 | closed3)
-            more |= new[w] & ~old[w]
-        if more == ZERO:
+                neighbour = ~neighbour_word(nonfaulty, w, i)  # which nodes have a faulty neighbour over dimension i
+                faulty2 |= faulty1 & neighbour
+                faulty1 |= neighbour
+                neighbour |= neighbour_word(marked, w, i)
+                closed3 |= closed2 & neighbour
+                closed2 |= closed1 & neighbour
+                closed1 |= neighbour
+            marked_next[w] = nonfaulty[w] & (faulty2 | closed3)
+            new |= marked_next[w] & ~marked[w]
+        if new == ZERO:
             break
         rounds += 1
         for w in range(size):
-            old[w] |= new[w]
+            marked[w] |= marked_next[w]
     safe = np.int64(0)
     for w in range(size):
-        safe += popcount(nonfaulty[w] & ~old[w])
+        safe += popcount(nonfaulty[w] & ~marked[w])
     return safe, rounds
 
 
 @block
 def _add_subcube(scratch, i):
-    """Add a subcube's safe nodes and rounds; return False if its statuses are not computed."""
+    """Add the safe nodes of subcube i, and its rounds, for all definitions; return False if its statuses are not computed.
+
+    Lee and Hayes call no node of the subcube safe.
+    """
     faults, status, safe, rounds = scratch.faults, scratch.status, scratch.safe, scratch.rounds
     d = dimension_of(faults, i)
     size = stride(d)
     if not compute_planes(status, faults, i, LEVELS):
         return False
-    at = status.start[LEVELS, i]
-    last = _count_plane_nodes(status, at, size)
+    first_plane, depth = status.start[LEVELS, i], status.depth[LEVELS, i]
+    count = _count_plane_nodes(status, first_plane, size)
     last_round = np.int64(0)
-    for k in range(1, status.depth[LEVELS, i]):
-        here = _count_plane_nodes(status, at + k * size, size)
-        if here < last:  # some node has level k
+    for k in range(1, depth):
+        next_count = _count_plane_nodes(status, first_plane + k * size, size)
+        if next_count < count:  # some node has level k
             last_round = np.int64(k)
-        last = here
-    safe[_BY_LEVELS] += last + _count_own_full(status, at, d, size, status.depth[LEVELS, i])
+        count = next_count
+    safe[_BY_LEVELS] += count + _count_link_ends_of_full_level(status, first_plane, d, size, depth)
     rounds[_BY_LEVELS] = max(rounds[_BY_LEVELS], last_round)
     if faults.size[FAULTY_LINKS] == 0:
-        count, steps = _mark_safe_nodes(scratch, d, size)
-        safe[_WU_FERNANDEZ] += count
-        rounds[_WU_FERNANDEZ] = max(rounds[_WU_FERNANDEZ], steps)
-    status.used[0] = 0
+        unmarked, marking_rounds = _mark_safe_nodes(scratch, d, size)
+        safe[_WU_FERNANDEZ] += unmarked
+        rounds[_WU_FERNANDEZ] = max(rounds[_WU_FERNANDEZ], marking_rounds)
+    release_planes(status)  # of levels, so that the planes of vectors find space
     compute_planes(status, faults, i, VECTORS)
-    at, depth = status.start[VECTORS, i], status.depth[VECTORS, i]
-    safe[_BY_VECTORS] += _count_nodes_in_all_planes(status, at, depth, size)
+    first_plane, depth = status.start[VECTORS, i], status.depth[VECTORS, i]
+    safe[_BY_VECTORS] += _count_nodes_in_all_planes(status, first_plane, depth, size)
     for k in range(2, depth + 1):
-        if _is_missing_nodes(status, at + (k - 1) * size, size):
+        if _is_missing_nodes(status, first_plane + (k - 1) * size, size):
             rounds[_BY_VECTORS] = max(rounds[_BY_VECTORS], k - 1)
-    status.used[0] = 0
+    rounds[_LEE_HAYES] = max(rounds[_LEE_HAYES], _count_unsafe_rounds(scratch, d, size, first_plane))
+    release_planes(status)
     return True
 
 
 @block
-def _count_own_full(status, at, d, size, depth):
-    """Return the number of ends of faulty links whose own level is n (V6), although they show 0."""
+def _count_link_ends_of_full_level(status, first_plane, d, size, depth):
+    """Return the number of ends of faulty links whose own level is n, although they show level 0 to their neighbours (V6).
+
+    ``first_plane`` and ``depth`` are of the planes of levels.
+    """
     count = np.int64(0)
     for v in range(0, size if status.cut.size else 0, 8):
-        own = simd.load(status.nonfaulty, v) & ~simd.load(status.planes, at + v)
+        full = simd.load(status.nonfaulty, v) & ~simd.load(status.planes, first_plane + v)
         for k in range(1, d):
-            own = own & few_neighbours_outside(
-                status.planes, status.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True
+            full = full & few_neighbours_outside(
+                status.planes, status.cut, first_plane + (min(k, depth) - 1) * size, d, size, v, k, True
             )
-        count += np.int64(simd.total(simd.popcount(own)))
+        count += np.int64(simd.total(simd.popcount(full)))
     return count
 
 
 @block
-def _count_nodes_in_all_planes(status, at, depth, size):
+def _count_nodes_in_all_planes(status, first_plane, depth, size):
+    """Return the number of nodes that are in all ``depth`` planes from ``first_plane`` on."""
     count = np.int64(0)
     for w in range(size):
-        x = ALL_BITS
+        nodes = ALL_BITS
         for k in range(depth):
-            x &= status.planes[at + k * size + w]
-        count += popcount(x)
+            nodes &= status.planes[first_plane + k * size + w]
+        count += popcount(nodes)
     return count
 
 
 @block
-def _unsafe_rounds(scratch, i):
-    """Return the number of rounds of FIND_UNSAFE inside a subcube (R1, R2)."""
-    faults, status = scratch.faults, scratch.status
-    d = dimension_of(faults, i)
-    size = stride(d)
-    at = status.start[VECTORS, i]
-    old, new, ends = scratch.marked[0, :size], scratch.marked[1, :size], scratch.marked[2, :size]
+def _count_unsafe_rounds(scratch, d, size, first_plane):
+    """Return the number of rounds of FIND_UNSAFE inside the subcube computed last (Lee and Hayes, R1 and R2).
+
+    In round 1 it marks the ends of faulty links, too: with the faulty nodes these are all nodes outside ``first_plane``.
+    """
+    status = scratch.status
+    marked, marked_next, marked_first = scratch.marked[:size], scratch.marked_next[:size], scratch.marked_first[:size]
     for w in range(size):
-        old[w] = ~status.nonfaulty[w] & place_mask(d, w)
-        ends[w] = ~status.planes[at + w] & place_mask(d, w)
-    return run_link_rounds(old, ends, new, scratch.masks, d)
+        marked[w] = ~status.nonfaulty[w] & place_mask(d, w)
+        marked_first[w] = ~status.planes[first_plane + w] & place_mask(d, w)
+    return run_link_rounds(marked, marked_first, marked_next, scratch.masks, d)
 
 
 _KNOWN = SAFETY_STATUS.counter("known")
@@ -201,6 +215,7 @@ _MOST = tuple(int(SAFETY_STATUS.maximum(f"{name}_most_rounds")) for name in STAT
 
 @block
 def count_trial(key, t, params, scratch, tally):
+    """Run trial t and tally it; nothing is tallied if a subcube is too large for statuses."""
     faults, n = scratch.faults, scratch.n
     draw(key, t, n, faults)
     unsafe_subcubes(faults)
@@ -212,11 +227,9 @@ def count_trial(key, t, params, scratch, tally):
         scratch.rounds[j] = 0
     for i in range(faults.size[SUBCUBES]):
         outside -= ONE << np.uint64(dimension_of(faults, i))
-        if faults.free[i] != ZERO:
-            if not _add_subcube(scratch, i):
-                known = False
-                break
-            scratch.rounds[_LEE_HAYES] = max(scratch.rounds[_LEE_HAYES], _unsafe_rounds(scratch, i))
+        if faults.free[i] != ZERO and not _add_subcube(scratch, i):
+            known = False
+            break
     if not known:
         return
     tally[_KNOWN] += 1

@@ -1,20 +1,26 @@
-"""Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
+"""Kernels of the routing rules under any number of faulty nodes, n = 6 .. 12, with safety statuses of eight cubes at a time.
 
-``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in
-``routing_rules_whole``, and in the block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample
-LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
+``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` (n <= 8) and ``_16`` (n >= 9), whose work is in the
+block ``filter_trials``.  They sample LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
 
-1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
-   active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8, few faults and
-   no rule in WANDERING_RULES they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.
-   Those trials are counted, if there are users' rules only with a free first path.  For n > 8 the other trials are queued; for
-   n <= 8 all trials are placed.
-2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
-3. *statuses*, 512 nodes per operation (``plane_statuses.py``).  A level k implies vector bit k, so vectors are computed only if
-   LEVELS does not deliver over H.
+*Terms.*  s and t are the ends of a message, H is their Hamming distance.  A neighbour is *preferred* if it is nearer to t.  The
+*first path* is ROUTE's, which corrects bits from the most significant down; it is *free* if no fault is on it.  All rules but
+ROUTE, LEVELS and VECTORS go to a nonfaulty preferred neighbour wherever there is one.  A trial is *minimal* if these rules so
+deliver over H links.  Most of them take the first such neighbour; those in WANDERING_RULES may take another.
 
-Trials in which all rules but ROUTE deliver over H are counted, and users' rules run in those without a free first path.  In the
-other trials all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
+1. *Labels.*  Tests of a vector of trials (``label_tests.py``) find those that are minimal and those with a free first path.  For
+   n > 8, few faults and no rule in WANDERING_RULES they also find trials in which LEVELS and VECTORS deliver over H whatever the
+   statuses elsewhere.  These trials are counted at once, if there are users' rules only with a free first path.
+2. *Placing.*  The faults of the other trials are marked in bitmasks, in groups of eight trials (``planes.py``).  For n > 8 these
+   trials wait until eight of them are placed; for n <= 8 no trial is counted before, so all trials of a vector are placed.
+3. *Statuses.*  ``plane_statuses.py`` finds the trials in which LEVELS and VECTORS deliver over H, 512 nodes per operation.  A
+   level k implies vector bit k, so vectors are computed only if LEVELS does not deliver over H.
+
+Trials in which all rules but ROUTE deliver over H are *decided*.  They are counted (``lane_decisions.py``), and users' rules run
+in those without a free first path.  In the other trials all rules are evaluated, one trial at a time, with the known results of
+LEVELS and VECTORS.
+
+Lanes and places number trials as in ``planes.py``.  Masks have bit i for lane i of a vector, or for the i-th trial of a group.
 """
 
 from __future__ import annotations
@@ -32,17 +38,17 @@ from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..survival.drawing import lane_places
-from . import levels_from_labels
-from .lane_counts import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
+from . import label_tests
+from .lane_decisions import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
-from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
-from .plane_statuses import active_lanes, find_delivered_lanes, mark_neighbours
-from .planes import group_offset, make_planes, place_eight, place_trial, plane_words
+from .plane_statuses import find_active_trials, find_delivered_trials, mark_neighbours
+from .planes import locate_faults, make_planes, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
 
-_EIGHT_LANES = np.uint64(255)
+#: Mask of the trials of a group.
+_EIGHT_TRIALS = np.uint64(255)
 
 
 class WholeCubeWorkspace(NamedTuple):
@@ -50,122 +56,138 @@ class WholeCubeWorkspace(NamedTuple):
 
     scratch: Scratch  #: for trials that are evaluated one at a time
     f: I64  #: number of faulty nodes
-    ready: I64  #: number of labels of a trial's random sequence that lanes sample; even, as ``draw_rows`` writes two at a time
-    labels: Cells  #: rows of one vector: labels of the trials
-    fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
-    ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
-    #: sources of the placed trials, and their destinations ``slots`` entries later; for n <= 8 the same array as ``ends``,
-    #: because all trials of a vector are placed, in their order
-    queued: Cells
+    sampled: I64  #: number of labels of a trial's random sequence that lanes sample; even, as ``draw_rows`` writes two at a time
+    labels: Cells  #: label k of each trial's sequence in vector k, k < ``sampled``; ``pad_labels`` overwrites those from f on
+    sources: Cells  #: one vector: source of each trial
+    destinations: Cells  #: one vector: destination of each trial
+    #: one vector: number of labels of the sequence that contain the faults; ``sampled`` + 1 if they are more than ``sampled``
+    needed: Cells
+    # For each row of labels one vector, in which a test of ``label_tests`` stores a property of the fault in that row.  Nothing
+    # in these four arrays outlives the test.
+    outside: Cells  #: 0 if the fault is between the ends, else all bits
+    offsets: Cells  #: the bits in which the fault differs from t, in reverse order
+    far_from_low: Cells  #: 0 if the fault is within H - 2 of the preferred neighbour over the lowest bit, else all bits
+    far_from_high: Cells  #: likewise for the preferred neighbour over the highest bit
+    #: source of each placed trial; for n <= 8, where all trials of a vector are placed in their order, the array ``sources``
+    queued_sources: Cells
+    queued_destinations: Cells  #: destination of each placed trial; for n <= 8 the array ``destinations``
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
     decided: DecidedTrials
 
 
 @block(always=True)
-def _result_in_lane(h, at_hamming, above_hamming, i):
-    """Return the result of a rule in lane i from the masks of ``find_delivered_lanes``."""
+def _result_of(h, at_hamming, above_hamming, i):
+    """Return the result of LEVELS or VECTORS in trial i of a group, from the masks of ``find_delivered_trials``."""
     if at_hamming >> np.uint64(i) & ONE:
         return h
     return h + 2 if above_hamming >> np.uint64(i) & ONE else REFUSED
 
 
-def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
-    """Return the block ``evaluate_lane(work, trial, at, i, s, t, tally)``: evaluate the trial in lane i of the group at ``at``.
+@block(always=True)
+def _count_decided_group(work, place, decided, free):
+    """Count the decided trials of the group from ``place`` on, and those among them with a free first path."""
+    # & 7: the lowest bit of an empty mask is 64, and ``count_decided`` then does not use the trial
+    count_decided(work.decided, decided, work.trials[place + (lowest(decided) & 7)], DECIDED)
+    count_decided(work.decided, decided & free, work.trials[place + (lowest(decided & free) & 7)], FREE_PATH)
 
-    ``closes`` says whether the rules need the unsafe nodes.
+
+def _make_placed_trial_evaluator(evaluate: Any, needs_unsafe_nodes: bool) -> Any:
+    """Return the block ``evaluate_placed(work, place, n, tally)``: evaluate one placed trial by the scalar block ``evaluate``.
+
+    The faults are read from the trial's words of its plane, in ascending order.
     """
 
     @block
-    def evaluate_lane(work, trial, at, i, s, t, tally):
-        world = work.scratch.world
-        faults = world.faults
+    def evaluate_placed(work, place, n, tally):
+        faults, trial = work.scratch.world.faults, work.trials[place]
+        first_word = locate_faults(place, n) + (place & 7)
         count = np.int64(0)
-        for v in range(np.int64(1) << (world.n - 6)):
-            rest = work.planes[at + 8 * v + i]
+        for v in range(np.int64(1) << (n - 6)):
+            rest = work.planes[first_word + 8 * v]
             while rest:
                 faults.labels[count] = np.uint64(64 * v + lowest(rest))
                 count += 1
                 rest &= rest - ONE
         index_faults(faults)
-        if closes:
+        if needs_unsafe_nodes:
             unsafe_subcubes(faults)
         begin_trial(work.scratch, trial)
+        s, t = np.uint64(work.queued_sources[place]), np.uint64(work.queued_destinations[place])
         evaluate(work.scratch, s, t, trial, tally)
 
-    return evaluate_lane
+    return evaluate_placed
 
 
 def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[str]) -> Any:
-    """Return the block ``route_group(work, n, column, live, minimal, free, tally)``: decide eight trials by their statuses.
+    """Return the block ``route_group(work, n, place, live, free, minimal, tally)``: decide or evaluate a group of eight trials.
 
-    ``live`` are the lanes of the group at ``column`` that hold trials.  By ``levels_from_labels``, in the lanes ``minimal`` all
-    rules that prefer a nearer neighbour deliver over H, and in the lanes ``free`` no fault is on the first path.
-    ``evaluate_user_rules`` is None in a table without users' rules.
+    ``place``, a multiple of eight, is the place of its first trial.  The masks tell which places hold trials (``live``), have a
+    free first path and are minimal; bits 8 and up are ignored.  ``evaluate_user_rules`` is None in a table without users' rules.
     """
     has_levels, has_vectors, has_route3 = "levels" in names, "vectors" in names, "route3" in names
     has_user_rules = evaluate_user_rules is not None
-    evaluate_lane = _make_lane_evaluator(evaluate, has_route3 or has_user_rules)
-    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules, True)
+    evaluate_placed = _make_placed_trial_evaluator(evaluate, has_route3 or has_user_rules)
+    evaluate_users_in_placed = _make_placed_trial_evaluator(evaluate_user_rules, True)
 
     @block(always=True)  # a call would pass a hundred arguments
-    def route_group(work, n, column, live, minimal, free, tally):
-        world, slots = work.scratch.world, work.trials.size
-        at = group_offset(column, n)
-        h = mark_neighbours(work, n, column, slots)
-        # lanes in which LEVELS and VECTORS deliver over H; a rule that is not in the table counts as delivering
+    def route_group(work, n, place, live, free, minimal, tally):
+        world = work.scratch.world
+        faulty_plane = locate_faults(place, n)
+        h = mark_neighbours(work, n, place)
+        # trials in which LEVELS and VECTORS deliver over H; a rule that is not in the table counts as delivering
         levels_at_hamming, vectors_at_hamming, levels_above_hamming, vectors_above_hamming = live, live, ZERO, ZERO
         if has_levels:
-            levels_at_hamming, levels_above_hamming = find_delivered_lanes(work.planes, at, n, h, live, LEVELS)
+            levels_at_hamming, levels_above_hamming = find_delivered_trials(
+                work.planes, faulty_plane, n, h, live, LEVELS
+            )
         if has_vectors:
             implied = levels_at_hamming if has_levels else ZERO
-            vectors_at_hamming, vectors_above_hamming = find_delivered_lanes(
-                work.planes, at, n, h, live & ~implied, VECTORS
+            vectors_at_hamming, vectors_above_hamming = find_delivered_trials(
+                work.planes, faulty_plane, n, h, live & ~implied, VECTORS
             )
             vectors_at_hamming |= implied
         decided = levels_at_hamming & vectors_at_hamming & minimal
         if has_route3:
-            decided &= active_lanes(work.planes, at, n)
-        # & 7: the lowest of no lanes is 64, whose trial is not used
-        count_decided(work.decided, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
-        count_decided(work.decided, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
+            decided &= find_active_trials(work.planes, faulty_plane, n)
+        _count_decided_group(work, place, decided, free)
         if has_user_rules:
             set_known_results(world, NOT_KNOWN, NOT_KNOWN)
             rest = decided & ~free
             while rest:
-                i = lowest(rest)
+                evaluate_users_in_placed(work, place + lowest(rest), n, tally)
                 rest &= rest - ONE
-                s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
-                evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
         rest = live & ~decided
         while rest:
             i = lowest(rest)
             rest &= rest - ONE
-            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
-            distance = popcount(s ^ t)
-            by_levels = _result_in_lane(distance, levels_at_hamming, levels_above_hamming, i)
-            by_vectors = _result_in_lane(distance, vectors_at_hamming, vectors_above_hamming, i)
+            distance = popcount(
+                np.uint64(work.queued_sources[place + i]) ^ np.uint64(work.queued_destinations[place + i])
+            )
+            by_levels = _result_of(distance, levels_at_hamming, levels_above_hamming, i)
+            by_vectors = _result_of(distance, vectors_at_hamming, vectors_above_hamming, i)
             set_known_results(world, by_levels, by_vectors)
-            evaluate_lane(work, work.trials[column + i], at, i, s, t, tally)
+            evaluate_placed(work, place + i, n, tally)
 
     return route_group
 
 
-def _make_lane_finder(wanders: bool, uses_first_path: bool) -> Any:
-    """Return the block ``find_free_and_minimal(work, rows, lanes)`` for the lanes ``free`` and ``minimal`` of a group router.
+def _make_lane_finder(has_wandering_rule: bool, uses_first_path: bool) -> Any:
+    """Return the block ``find_free_and_minimal(work, rows, lanes)``, which returns the lanes that are free and that are minimal.
 
-    ``wanders`` says whether a rule is in WANDERING_RULES, ``uses_first_path`` whether a rule gains by a free first path.
+    ``rows`` is the number of rows of labels with faults.  ``has_wandering_rule`` says whether a rule is in WANDERING_RULES,
+    ``uses_first_path`` whether a rule takes a free first path.
     """
 
     @block(always=True)
     def find_free_and_minimal(work, rows, lanes):
         minimal = (
-            levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
-            if wanders
-            else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+            label_tests.find_lanes_without_close_blockers(work, rows, lanes)
+            if has_wandering_rule
+            else label_tests.find_greedily_delivered_lanes(work, rows, lanes)
         )
-        # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
-        free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
+        # without such a rule no result depends on ``free``, and FREE_PATH then counts all DECIDED trials
+        free = label_tests.find_free_path_lanes(work, rows, lanes) if uses_first_path else minimal
         return free, minimal
 
     return find_free_and_minimal
@@ -176,17 +198,17 @@ def _make_lane_finder(wanders: bool, uses_first_path: bool) -> Any:
 
 @block(always=True)
 def _place_vector(work, key, start, n, lanes):
-    """Mark the faults of a vector of trials with n <= 8 in their cubes."""
+    """Mark the faults of the vector of trials from ``start`` on in their cubes, n <= 8."""
     size = plane_words(n)
-    for column in range(0, lanes, 8):
-        at = group_offset(column, n)
-        unplaced = place_eight(work, column, lanes, at)
+    for group in range(0, lanes, 8):
+        plane = locate_faults(group, n)
+        unplaced = place_eight(work, n, group, lanes, plane)
         while unplaced:
             i = lowest(unplaced)
             unplaced &= unplaced - ONE
             for v in range(0, size, 8):
-                work.planes[at + v + i] = ZERO
-            place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
+                work.planes[plane + v + i] = ZERO
+            place_trial(work, key, start + group + i, n, group + i, lanes, plane + i)
 
 
 def _make_small_cube_filter(route_group: Any, find_free_and_minimal: Any) -> Any:
@@ -198,18 +220,18 @@ def _make_small_cube_filter(route_group: Any, find_free_and_minimal: Any) -> Any
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         for start in range(first - first % lanes, stop, lanes):
-            # the eight blocks of a vector of trials
-            draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
+            # the eight blocks of random words of a vector of trials
+            draw_rows(key, np.uint64(8 * (start // lanes)), work.sampled, pattern, words)
             _place_vector(work, key, start, n, lanes)
-            rows, complete = levels_from_labels.pad_labels(work, lanes)
+            rows, complete = label_tests.pad_labels(work, lanes)
             free, minimal = find_free_and_minimal(work, rows, lanes)
             minimal &= complete
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
                 work.trials[i] = start + i
-            for column in range(0, lanes, 8):
-                by = np.uint64(column)
-                route_group(work, n, column, live >> by & _EIGHT_LANES, minimal >> by, free >> by, tally)
+            for group in range(0, lanes, 8):
+                by = np.uint64(group)
+                route_group(work, n, group, live >> by & _EIGHT_TRIALS, free >> by, minimal >> by, tally)
 
     return filter_trials
 
@@ -219,67 +241,75 @@ def _make_small_cube_filter(route_group: Any, find_free_and_minimal: Any) -> Any
 
 @block
 def _move_waiting_trials(work, n, done, waiting):
-    """Clear the groups before trial ``done`` (a multiple of 8), and move the fewer than eight remaining trials to the front."""
-    size, slots = plane_words(n), work.trials.size
-    front, at = group_offset(0, n), group_offset(done, n)
-    for v in range(front, at, 8):
+    """Clear the groups before place ``done`` (a multiple of 8), and move the fewer than eight trials from there to the front."""
+    size = plane_words(n)
+    front, plane = locate_faults(0, n), locate_faults(done, n)
+    for v in range(front, plane, 8):
         simd.store(work.planes, v, simd.splat(ZERO))
     if done and done < waiting:
         for v in range(0, size, 8):
-            simd.store(work.planes, front + v, simd.load(work.planes, at + v))
-            simd.store(work.planes, at + v, simd.splat(ZERO))
+            simd.store(work.planes, front + v, simd.load(work.planes, plane + v))
+            simd.store(work.planes, plane + v, simd.splat(ZERO))
         for i in range(waiting - done):
             work.trials[i] = work.trials[done + i]
-            work.queued[i] = work.queued[done + i]
-            work.queued[slots + i] = work.queued[slots + done + i]
+            work.queued_sources[i] = work.queued_sources[done + i]
+            work.queued_destinations[i] = work.queued_destinations[done + i]
 
 
 @block(always=True)
 def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
-    """Place the trials of a vector that are ``chosen`` after those that wait."""
-    slots = work.trials.size
-    # place_trial writes NEEDED of the trials that it places; others get f, the least, so that pad_labels does not wait for them
-    simd.store(work.ends, NEEDED * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
+    """Place the ``chosen`` lanes of the vector of trials from ``start`` on, after the ``waiting`` trials placed before.
+
+    The ends and ``needed`` of these lanes are written, too.
+    """
+    # other lanes need f labels, the least, so that pad_labels does not look at further rows for them
+    simd.store(work.needed, 0, simd.splat_like(simd.load(work.needed, 0), np.uint64(work.f)))
     place = waiting
     while chosen:
-        i = lowest(chosen)
+        lane = lowest(chosen)
         chosen &= chosen - ONE
-        place_trial(work, key, start + i, n, i, lanes, group_offset(place, n) + (place & 7))
-        work.queued[place] = work.ends[SOURCES * lanes + i]
-        work.queued[slots + place] = work.ends[DESTINATIONS * lanes + i]
-        work.trials[place] = start + i
+        place_trial(work, key, start + lane, n, lane, lanes, locate_faults(place, n) + (place & 7))
+        work.queued_sources[place] = work.sources[lane]
+        work.queued_destinations[place] = work.destinations[lane]
+        work.trials[place] = start + lane
         place += 1
 
 
-def _make_queue_filter(route_group: Any, find_free_and_minimal: Any, wanders: bool, has_user_rules: bool) -> Any:
+def _make_queue_filter(
+    route_group: Any, find_free_and_minimal: Any, has_wandering_rule: bool, has_user_rules: bool
+) -> Any:
     """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels.
 
-    ``wanders`` says whether a rule is in WANDERING_RULES, ``has_user_rules`` whether users' rules must run where the first path
-    is not free.
+    ``has_wandering_rule`` says whether a rule is in WANDERING_RULES, ``has_user_rules`` whether users' rules must run where the
+    first path is not free.
     """
 
     @block(always=True)
     def count_label_decided(work, start, live, lanes):
-        """Count the trials that labels alone decide, and return their lanes."""
-        simd.store(work.ends, SOURCES * lanes, simd.load(work.labels, lanes * work.f))
-        simd.store(work.ends, DESTINATIONS * lanes, simd.load(work.labels, lanes * (work.f + 1)))
-        free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
-        decided = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
+        """Count the trials that labels alone decide, and return their lanes.
+
+        Labels f and f + 1 are taken for the ends and those before for the faults, which is right if all of them differ;
+        ``find_known_level_lanes`` leaves out other trials.
+        """
+        simd.store(work.sources, 0, simd.load(work.labels, lanes * work.f))
+        simd.store(work.destinations, 0, simd.load(work.labels, lanes * (work.f + 1)))
+        free, minimal = label_tests.find_simple_lanes(work, work.f, lanes)
+        decided = live & minimal & label_tests.find_known_level_lanes(work, lanes)
         if has_user_rules:
             decided &= free
-        # the lowest of no lanes is 64, whose trial is not used
+        # the lowest bit of an empty mask is 64, and ``count_decided`` then does not use the trial
         count_decided(work.decided, decided, start + lowest(decided), DECIDED)
         count_decided(work.decided, decided & free, start + lowest(decided & free), FREE_PATH)
         return decided
 
     @block(always=True)
-    def find_label_decided(work, chosen, tests_labels, lanes):
-        """Return the lanes whose first path is free, and the lanes in which labels show that all built-in rules are minimal."""
-        rows, complete = levels_from_labels.pad_labels(work, lanes)
+    def find_free_and_minimal_placed(work, chosen, tests_labels, lanes):
+        """Return the lanes that are free and that are minimal among the ``chosen`` lanes, whose trials are placed."""
+        rows, complete = label_tests.pad_labels(work, lanes)
         if tests_labels:
-            free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
+            free, minimal = label_tests.find_simple_lanes(work, rows, lanes)
             if chosen & ~minimal:
-                minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+                minimal = label_tests.find_greedily_delivered_lanes(work, rows, lanes)
             return free, minimal & complete
         free, minimal = find_free_and_minimal(work, rows, lanes)
         return free, minimal & complete
@@ -289,27 +319,28 @@ def _make_queue_filter(route_group: Any, find_free_and_minimal: Any, wanders: bo
         n, f = work.scratch.world.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
-        tests_labels = not wanders and f * f <= np.int64(1) << (n - 1)  # else statuses cost less than pairs of faults
+        # with more faults statuses cost less than the comparison of all pairs of faults
+        tests_labels = not has_wandering_rule and f * f <= np.int64(1) << (n - 1)
         waiting = np.int64(0)
-        free, minimal = ZERO, ZERO  # lanes of the waiting trials
+        free, minimal = ZERO, ZERO  # masks of the waiting trials, by place
         start = first - first % lanes
         while start < stop or waiting:
             if start < stop:
-                # the eight blocks of a vector of trials
-                draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
+                # the eight blocks of random words of a vector of trials
+                draw_rows(key, np.uint64(8 * (start // lanes)), work.sampled, pattern, words)
                 chosen = valid_lanes(start, 1, lanes, first, stop)
                 if tests_labels:
                     chosen &= ~count_label_decided(work, start, chosen, lanes)
                 _enqueue_trials(work, key, start, n, chosen, waiting, lanes)
-                free_now, minimal_now = find_label_decided(work, chosen, tests_labels, lanes)
-                free |= extract(free_now, chosen) << np.uint64(waiting)
-                minimal |= extract(minimal_now, chosen) << np.uint64(waiting)
+                free_lanes, minimal_lanes = find_free_and_minimal_placed(work, chosen, tests_labels, lanes)
+                free |= extract(free_lanes, chosen) << np.uint64(waiting)
+                minimal |= extract(minimal_lanes, chosen) << np.uint64(waiting)
                 waiting += popcount(chosen)
                 start += lanes
             done = np.int64(0)
             while done + 8 <= waiting or (start >= stop and done < waiting):
                 by = np.uint64(done)
-                route_group(work, n, done, first_lanes(waiting - done, 8), minimal >> by, free >> by, tally)
+                route_group(work, n, done, first_lanes(waiting - done, 8), free >> by, minimal >> by, tally)
                 done += 8
             _move_waiting_trials(work, n, done, waiting)
             waiting = max(waiting - done, np.int64(0))
@@ -344,13 +375,13 @@ def make_whole_cube_kernel(
         make_user_rule_evaluator(users, names, layout, reference) if users else None,
         names,
     )
-    wanders = not set(WANDERING_RULES).isdisjoint(names)
-    find_free_and_minimal = _make_lane_finder(wanders, uses_first_path=bool(users) or "route" in names)
+    has_wandering_rule = not set(WANDERING_RULES).isdisjoint(names)
+    find_free_and_minimal = _make_lane_finder(has_wandering_rule, uses_first_path=bool(users) or "route" in names)
     is_small = width == 8
     filter_trials = (
         _make_small_cube_filter(route_group, find_free_and_minimal)
         if is_small
-        else _make_queue_filter(route_group, find_free_and_minimal, wanders, bool(users))
+        else _make_queue_filter(route_group, find_free_and_minimal, has_wandering_rule, bool(users))
     )
     slots = lanes if is_small else lanes + 8  # one group more, because trials of an incomplete group wait for others
     record_decided = make_decided_recorder(layout, names, reference, bool(users))
@@ -358,16 +389,22 @@ def make_whole_cube_kernel(
     @scratch
     def workspace_for(params, stop):
         n, f = np.int64(params[N]), np.int64(params[F])
-        ready = lane_places(n, f + 2)
-        ends = np.zeros(3 * lanes, word)  # SOURCES, DESTINATIONS, NEEDED
+        sampled = lane_places(n, f + 2)
+        sources, destinations = np.zeros(lanes, word), np.zeros(lanes, word)
         return WholeCubeWorkspace(
             set_up(params),
             f,
-            ready,
-            np.zeros(ready * lanes, word),
-            np.zeros(2 * ready * lanes, word),
-            ends,
-            ends if is_small else np.zeros(2 * slots, word),
+            sampled,
+            np.zeros(sampled * lanes, word),
+            sources,
+            destinations,
+            np.zeros(lanes, word),
+            np.zeros(sampled * lanes, word),
+            np.zeros(sampled * lanes, word),
+            np.zeros(f * lanes, word),
+            np.zeros(f * lanes, word),
+            sources if is_small else np.zeros(slots, word),
+            destinations if is_small else np.zeros(slots, word),
             np.zeros(slots, np.int64),
             make_planes(slots, n),
             make_decided_trials(stop),

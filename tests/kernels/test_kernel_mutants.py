@@ -131,12 +131,15 @@ EQUIVALENT = {
     ),
     "wormhole.dependencies._add_class_arcs: if neighbour < rank and (not is_faulty)"
     " -> if neighbour <= rank and (not is_faulty)": "a neighbour has another rank",
-    "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
-    " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
-        "after a label of the third word the mutant finds no new one, so that the trial is evaluated alone"
-    ),
-    "routing_rules.whole_cube.workspace_for: ready = lane_places(n, f + 2) -> ready = lane_places(n, f - 2)": (
-        "the mutant samples fewer labels, and evaluates more trials alone"
+    "routing_rules.safety_status.compute_status: if LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS"
+    " and faults.size[FAULTY_LINKS] == 0 and _list_nodes(status, faults, i, kind) -> if LEAST_LISTED_DIMENSION <"
+    " dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS and faults.size[FAULTY_LINKS] == 0 and _list_nodes(status, faults, i,"
+    " kind)": "the mutant computes planes in place of a list, with the same statuses",
+    "routing_rules.bytes_per_node.set_up: world = World(n, np.int64(params[F]), (ONE << np.uint64(n)) - ONE, marks_for(n),"
+    " np.zeros(1, np.int64), np.zeros(2, np.uint64), search_scratch_for(np.int64(1)), label_set(nodes), np.empty(nodes,"
+    " np.uint64)) -> world = World(n, np.int64(params[F]), (ONE << np.uint64(n)) - ONE, marks_for(n), np.zeros(1, np.int64),"
+    " np.zeros(2, np.uint64), search_scratch_for(np.int64(2)), label_set(nodes), np.empty(nodes, np.uint64))": (
+        "the mutant only allocates more memory"
     ),
 }
 

@@ -18,10 +18,10 @@ import fastcube as fc
 from fastcube.kernels.draws.faults import faults_for, index_faults, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.routing_rules.bytes_per_node import make_bytes_kernel
+from fastcube.kernels.routing_rules.label_tests import find_known_level_lanes
 from fastcube.kernels.routing_rules.lanes import make_lanes_kernel
 from fastcube.kernels.routing_rules.layout import NAMES, make_layout
 from fastcube.kernels.routing_rules.layout import ROUTING_RULES as TABLE
-from fastcube.kernels.routing_rules.levels_from_labels import level_known_lanes
 from fastcube.kernels.routing_rules.rules import RULES
 from fastcube.kernels.routing_rules.safety_status import forget_safety_status, level, safety_status_for, vector_bit
 from fastcube.kernels.routing_rules.scalar import ROUTING_RULES_SINGLE, make_kernel, make_sets_kernel
@@ -204,12 +204,17 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
 class Labels(NamedTuple):
     f: np.int64
     labels: np.ndarray
-    fault_rows: np.ndarray
+    sources: np.ndarray
+    destinations: np.ndarray
+    far_from_low: np.ndarray
+    far_from_high: np.ndarray
 
 
-@kernel("uint64(int64, uint16[::1], uint16[::1])", cache=False)
-def known_by_labels(f, labels, fault_rows):
-    return level_known_lanes(Labels(f, labels, fault_rows), 32)
+@kernel("uint64(int64, uint16[::1])", cache=False)
+def known_by_labels(f, labels):
+    sources, destinations = labels[32 * f : 32 * (f + 1)], labels[32 * (f + 1) :]
+    far = np.zeros(32 * f, np.uint16), np.zeros(32 * f, np.uint16)
+    return find_known_level_lanes(Labels(f, labels, sources, destinations, far[0], far[1]), 32)
 
 
 def some_preferred_neighbour_has_level(faults, s, t, levels):
@@ -232,7 +237,7 @@ def test_labels_tell_levels(n, f):
     rng = np.random.default_rng(f)
     for _ in range(25):
         rows = rng.integers(0, 2**n, (f + 2, 32)).astype(np.uint16)
-        found = int(known_by_labels(f, rows.ravel(), np.zeros(64 * f, np.uint16)))
+        found = int(known_by_labels(f, rows.ravel()))
         for i, drawn in enumerate(rows.T.tolist()):
             *faults, s, t = drawn
             reported = len(set(drawn)) == f + 2

@@ -10,7 +10,7 @@ import pytest
 import fastcube as fc
 from fastcube.blocks import LOST, STUCK, block, first_path, popcount
 from fastcube.kernels.draws.faults import FAULTY_NODES
-from fastcube.kernels.routing_rules.own_rules import MOST_LINKS, are_believed, is_possible, make_path_checker
+from fastcube.kernels.routing_rules.user_rule_checks import MOST_LINKS, are_believed, is_possible, make_path_checker
 
 #: What the rule ``nonsense`` returns, by the number of faulty nodes, with the part of the message about it.
 RESULTS = {

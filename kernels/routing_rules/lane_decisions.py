@@ -1,7 +1,12 @@
-"""The trials whose rules lanes decide without running them: counted in lanes, and tallied at the end of a kernel's call.
+"""The trials that lane kernels decide without running a rule: their counts during a call, and their entry in the tally.
 
-In each of these trials all built-in rules of the table deliver over the Hamming distance, but ROUTE only if its path, the *first
-path*, is free of faults.
+A trial is *decided* if all built-in rules of the table are known to deliver over the Hamming distance, but for ROUTE.  ROUTE
+knows only the *first path*, which corrects bits from the most significant down, and loses the message if a fault is on it.  So
+two counts per call are enough: of the decided trials, and of those among them whose first path is free of faults.
+
+A user's rule made by ``first_path`` takes a free first path, too.  In other decided trials it is evaluated by
+``scalar.make_user_rule_evaluator``, which tallies it and the comparisons with it.  If a user's rule may leave a free first path,
+users' rules are evaluated in every trial.
 """
 
 from __future__ import annotations
@@ -19,15 +24,15 @@ from ..tally.layout import Layout
 from ..tally.maxima import offer
 from .layout import NAMES, compared_rules, promising_rules
 
-#: Kinds of trials: all that lanes decide, and the ones with a free first path among them.
+#: Kinds of trials, as indices of the arrays of ``DecidedTrials``: decided, and decided with a free first path.
 DECIDED, FREE_PATH = range(2)
 
 
 class DecidedTrials(NamedTuple):
-    """The trials of a kernel's call that lanes have decided; made by ``make_decided_trials``."""
+    """Counts of the trials that a kernel's call has decided so far; made by ``make_decided_trials``."""
 
-    counted: Ints  #: (2): number of trials that are DECIDED, and of those with a FREE_PATH
-    first: Ints  #: (2): the smallest trial of each kind
+    counted: Ints  #: number of trials of each kind
+    first: Ints  #: the smallest trial of each kind; the end of the call's trials if there is none
 
 
 @scratch
@@ -37,28 +42,32 @@ def make_decided_trials(stop):
 
 
 @block(always=True)
-def count_decided(trials, chosen, at, kind):
-    """Count the lanes ``chosen`` as trials of a kind, DECIDED or FREE_PATH; ``at`` is the first of these trials."""
+def count_decided(trials, chosen, first, kind):
+    """Count the lanes in the mask ``chosen`` as trials of a kind, DECIDED or FREE_PATH.
+
+    ``first`` is the smallest of these trials; it is not used if the mask is empty.  Trials with a free first path are counted
+    twice, once under each kind.
+    """
     trials.counted[kind] += popcount(chosen)
     if chosen:
-        trials.first[kind] = min(trials.first[kind], at)
+        trials.first[kind] = min(trials.first[kind], first)
 
 
 class DecidedRule(NamedTuple):
-    """A rule that lanes decide, with its slots in the tally."""
+    """The kind of trials in which a rule delivers, always over the Hamming distance, and its slots in the tally."""
 
-    kind: int  #: DECIDED or FREE_PATH: the trials in which it delivers, always over the Hamming distance
+    kind: int  #: DECIDED or FREE_PATH
     delivered: int
     at_hamming: int
-    most: int
+    most: int  #: a maximum: most links beyond the Hamming distance, here 0
 
 
 class RouteComparison(NamedTuple):
-    """The slots of a comparison of ROUTE with another rule, which delivers in all DECIDED trials."""
+    """The slots of a comparison of ROUTE with another built-in rule, which delivers in all decided trials."""
 
     diff: int
     differs: int
-    sign: int  #: what a trial that ROUTE loses adds to ``diff``: 1 if ROUTE is the reference rule, else -1
+    sign: int  #: the term of ``diff`` for a trial that ROUTE loses: 1 if ROUTE is the reference rule, else -1
 
 
 def _make_decided_rule(layout: Layout, name: str) -> DecidedRule:
@@ -72,7 +81,7 @@ def _make_decided_rule(layout: Layout, name: str) -> DecidedRule:
 
 
 def _list_route_comparisons(layout: Layout, names: Sequence[str], reference: str) -> tuple[RouteComparison, ...]:
-    """Return the comparisons in which decided trials count: of ROUTE, because other built-in rules deliver in all of them."""
+    """Return the comparisons with ROUTE; in any other both rules deliver in all decided trials, which adds nothing."""
     sign = 1 if reference == "route" else -1
     return tuple(
         RouteComparison(int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), sign)
@@ -84,9 +93,9 @@ def _list_route_comparisons(layout: Layout, names: Sequence[str], reference: str
 def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
     """Return the block ``record_decided(trials, n, tally)``, which tallies ``DecidedTrials``.
 
-    ``names`` are the rules that lanes decide.  Users' rules among them are decided in trials with a free first path and evaluated
-    in the others.  But if one of them may leave a free first path, all are evaluated in every trial, and none is in ``names``.
-    With users' rules in the table, rules are compared only where these are evaluated, because all rules deliver in other trials.
+    ``names`` are the built-in rules, and the users' rules unless one of these may leave a free first path.  ``has_user_rules``
+    says whether the table has users' rules, in ``names`` or not.  Comparisons are then left to the evaluator of users' rules,
+    because all rules deliver in the decided trials in which it does not run.
     """
     rules = tuple(_make_decided_rule(layout, name) for name in names)
     comparisons = () if has_user_rules else _list_route_comparisons(layout, names, reference)

@@ -1,9 +1,9 @@
 """Checks of what users' rules return, so that an impossible result ends a run instead of entering a table.
 
 A result is possible if it is a reason of failure, or the length of a walk between the ends: at least the Hamming distance H, and
-odd if H is odd.  Each result is checked for that.  In some trials (``are_believed``) the paths of users' rules are compared with
-searches as well, because searches in all trials took 12% of the time of a table of one rule in Q_10.  Built-in rules are
-tested against reference implementations and not checked here.
+odd exactly if H is odd.  Each result is checked for that.  In some trials (``are_believed``) the paths of users' rules are
+compared with searches as well, because searches in all trials took 12% of the time of a table of one rule in Q_10.  Built-in
+rules are tested against reference implementations and not checked here.
 """
 
 from __future__ import annotations
@@ -89,17 +89,18 @@ def make_path_refuser(names: Sequence[str]) -> Any:
 
 
 def make_path_checker(names: Sequence[str]) -> Any:
-    """Return the block ``check_paths(results, h, minimal, may_reach)``, which returns what is known of minimal paths.
+    """Return the block ``check_paths(results, h, minimal, may_reach)``, which returns ``minimal`` after the results of rules.
 
-    It raises ImpossibleResultError if a user's rule delivers although ``minimal`` or ``may_reach`` excludes such a path.  Where
-    ``minimal`` is unknown, -1, a user's rule that delivers over the Hamming distance h is believed.
+    ``minimal`` is 1 if a nonfaulty path over the Hamming distance h exists, 0 if not and -1 if that is not known; ``may_reach``
+    says whether any nonfaulty path may exist.  The block raises ImpossibleResultError if a user's rule delivers over a path that
+    these exclude.  Where ``minimal`` is not known, a user's rule that delivers over h links is believed, so 1 is returned.
     """
-    own = tuple(i for i, name in enumerate(names) if name not in NAMES)
+    user_rules = tuple(i for i, name in enumerate(names) if name not in NAMES)
     refuse_path = make_path_refuser(names)
 
     @block(always=True)
     def check_paths(results, h, minimal, may_reach):
-        for i in own:
+        for i in user_rules:
             if results[i] >= 0 and (not may_reach or (minimal == 0 and results[i] == h)):
                 refuse_path(i, results[i])
             if results[i] == h:
