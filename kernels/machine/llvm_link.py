@@ -24,6 +24,8 @@ from llvmlite.binding import Linkage
 from numba.core import compiler, compiler_machinery, errors, typed_passes
 from numba.core import lowering as numba_lowering
 
+from .target import FEATURES
+
 #: Symbols of blocks declared ``alone``, which are optimised by themselves.
 SEPARATE_SYMBOLS: set[str] = set()
 
@@ -41,18 +43,20 @@ def _make_last_pass(lowering: type) -> type:
 
 
 class _LowerAligned(numba_lowering.Lower):  # type: ignore[misc]
-    """Numba's lowering, with stack frames at multiples of 64 bytes, the size of a cache line and of the largest vectors.
+    """Numba's lowering, with stack frames at multiples of 32 bytes if vectors have that size, so with AVX2 and without AVX-512.
 
-    Vectors for which there is no register are kept in the frame, by default at multiples of 16 bytes.  Most of them then span two
-    cache lines, and their loads wait for stores to arrays 4 KiB away.  How often depends on the stack's address, which the system
-    draws for each process: merging subcubes at (17, 84) took 14 to 36 microseconds with AVX2, by process, and now 14 to 17.
+    Vectors for which there is no register are kept in the frame, by default at multiples of 16 bytes.  Half of the processes then
+    have frames whose vectors span two cache lines, and whose loads wait for stores to arrays 4 KiB away: trials took up to 1.5
+    times as long in lanes of unsafe nodes, 2.5 times where subcubes are merged, as the system put the stack.  AVX-512 has twice
+    the registers, and lost 3 to 5% in scalar code by the register that an alignment needs (AMD EPYC, Zen 4, November 2026).
     """
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
-        attributes = self.function.attributes
-        attributes.add("nonlazybind")  # of no effect here; llvmlite writes an alignment only beside an attribute
-        attributes.alignstack = 64
+        if "avx2" in FEATURES and "avx512f" not in FEATURES:
+            attributes = self.function.attributes
+            attributes.add("nonlazybind")  # of no effect here; llvmlite writes an alignment only beside an attribute
+            attributes.alignstack = 32
 
 
 class _Lower(_LowerAligned):
