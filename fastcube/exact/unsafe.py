@@ -2,7 +2,7 @@
 
 There are three methods, whose ranges overlap; the tests compare them.
 
-*Enumeration*, n <= 5: every fault set, compiled (``kernels/unsafe/scalar.py``).
+*Enumeration*, n <= 5: every fault set, compiled (``kernels/unsafe/all_sets.py``).
 
 *Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three.  The faults inside each
 subcube mark all of it, independent of other subcubes.  Let P_d(x) count, by size, the fault sets of Q_d that leave no active
@@ -141,10 +141,10 @@ def mean_close_pairs(n: int, f: int) -> Fraction:
 @functools.cache
 def enumerate_fault_sets(n: int) -> list[Joint]:
     """Return for f = 0, ..., 2^n the fault sets of f nodes by (unsafe nodes, rounds); 1 <= n <= 5, under a second."""
-    from ..kernels.unsafe.scalar import COUNTS_SHAPE, count_sets
+    from ..kernels.unsafe.all_sets import COUNTS_SHAPE, LANE_NODES, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
-    lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7  # nodes 3, 5, 6 and 7: the kernel's 16 lanes have all their subsets
+    lanes = sum(1 << v for v in LANE_NODES)  # the kernel's 16 lanes have all subsets of these nodes
     far = np.array([(2**2**n - 1) & ~(1 | sum(neighbours) | lanes)], np.uint64)
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
     for k in range(n + 1):  # node 0 is faulty, and k of its n neighbours: by symmetry the first k, C(n, k) times

@@ -1,14 +1,16 @@
 """Unsafe nodes under few random faults by Karp-Luby importance sampling: fault sets conditioned on a close pair.
 
-It is used where close pairs are too rare for direct sampling.  A trial places a pair within distance 2 at positions i < j of the
-sequence of faults, and *counts* if it is the first such pair in lexicographic order.  (``docs/random.md`` has the sampling
-scheme, and ``docs/proofs.md`` shows why means over all fault sets follow.)  Two faults are *close*, and so are a fault and a
-subcube, if they are within distance 2.
+A nonfaulty node is *unsafe* if at least two of its neighbours are faulty or unsafe.  Two faults are *close*, and so are a fault
+and a subcube, if they are within distance 2.  Without a close pair no node is unsafe, and close pairs can be too rare for direct
+sampling.  So a trial *plants* one: it places a random close pair at random positions i < j of the sequence of faults, and fills
+the other positions at random.  The trial *counts* if its pair is the first close pair in the lexicographic order of positions.
+(``docs/random.md`` has the sampling scheme, and ``docs/proofs.md`` shows why means over all fault sets follow.)
 
-In nearly all trials the other faults are far from each other and from the pair's subcube.  One comparison of all pairs, 16 labels
-per vector, shows that by the low 32 bits of the labels, for any positions.  Trials with a distance that is too small, including
-repeated labels, are sampled in full.  Measured on Zen 5, in ns per trial: 65 at n = 20, f = 10; 94 at n = 60, f = 30; 370 at n =
-30, f = 120.
+The pair differs by a *mask* of one or two bits, and its subcube has the mask's dimensions.  In nearly all trials the other faults
+are far from each other and from this subcube.  One comparison of all pairs, 16 labels per vector, shows that by the low 32 bits
+of the labels, for any positions.  The few other trials, also those with repeated labels, are sampled in full: close faults are
+merged into subcubes, and FIND_UNSAFE's rounds are run inside these.  Measured on Zen 5, in ns per trial: 65 at n = 20, f = 10; 94
+at n = 60, f = 30; 370 at n = 30, f = 120.
 """
 
 from __future__ import annotations
@@ -41,28 +43,35 @@ _UNKNOWN = UNSAFE_RARE.counter("rounds_unknown")
 _MOST_ROUNDS = UNSAFE_RARE.maximum("rounds")
 _LARGEST = UNSAFE_RARE.maximum("largest")
 
-_CLASSES = np.array(MARKING, np.int64)
+#: Least dimension of the largest subcube of each class of trials.
+_CLASS_DIMENSIONS = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)
 
 
 class PairScratch(NamedTuple):
-    """Scratch memory of importance-sampled trials at one point."""
+    """Scratch memory of trials at one point with one key; made by ``set_up``.
+
+    A trial's *sequence* is an endless list of independent random labels.
+    """
 
     rows: Rows  #: for sampling sixteen labels at a time
-    low: Words32  #: (f + 32): low 32 bits of the first labels of a trial's sequence, from ``sample_low_labels``
-    pair_words: Words  #: (8): the first random word for PLANTS of trials 8 b .. 8 b + 7
+    #: (f + 32): low 32 bits of the first f - 1 labels of the present trial's sequence; ``sample_low_labels`` fills it
+    low: Words32
+    pair_words: (
+        Words  #: (8): for each of the trials 8 b .. 8 b + 7, the first random word from which its pair is sampled
+    )
     pair_block: Ints  #: (1): b of these trials, -1 at first
-    masks: Words  #: the n + C(n, 2) masks with one or two bits set: the differences of close pairs
-    labels: Words  #: (f + 8): the faults, by position
+    masks: Words  #: (n + C(n, 2)): all masks with one or two of n bits set
+    labels: Words  #: (f + 8): the faults by position, and entries that vectors may read beyond them
     seen: LabelSet  #: the faults as a set
-    base: Words  #: f + 16 entries: see ``subcubes.merge_faults``
-    free: Words  #: likewise f + 16 entries
+    base: Words  #: (f + 16): subcubes, see ``subcubes.merge_faults``
+    free: Words  #: (f + 16): their free dimensions
     spare: CubeScratch  #: for the rounds inside subcubes
 
 
 @scratch
 def set_up(params):
-    """Return scratch memory for params (n, f), 2 <= n <= 62 and 2 <= f <= 2^n."""
+    """Return scratch memory for params (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096)."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     masks = np.empty(n * (n + 1) // 2, np.uint64)
@@ -90,10 +99,11 @@ def set_up(params):
 
 @block(always=True)
 def sample_close_pair(key, t, f, workspace):
-    """Return the close pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64.
+    """Return the close pair of a trial: its mask, and the number, int64, of its positions (see ``_decode_pair``).
 
-    Lemire's method: the high half of the product of a uniform 32-bit number and M is a number below M.  It is uniform if products
-    whose low half is below 2^32 mod M are rejected.  That remainder is below M, so it is seldom computed.
+    The masks and the C(f, 2) pairs of positions are equally likely. Lemire's method: the high half of the product of a uniform
+    32-bit number and M is a number below M. It is uniform if products whose low half is below 2^32 mod M are rejected. That
+    remainder is below M, so it is seldom computed.
     """
     if workspace.pair_block[0] != t >> 3:
         workspace.pair_block[0] = t >> 3
@@ -115,7 +125,7 @@ def sample_close_pair(key, t, f, workspace):
 
 @block(always=True)
 def sample_low_labels(key, t, n, count, workspace):
-    """Write the low 32 bits of the first ``count`` labels of a trial's sequence to ``low``, rounded up to whole rows of 16."""
+    """Write the low 32 bits of the first ``count`` < f labels of a trial's sequence, and up to 15 more, to ``low``."""
     for q in range((count + 15) >> 4):
         next_row(key, np.uint64(t), q, n, workspace.rows)
         simd.store(workspace.low, q << 4, simd.load(workspace.rows.labels, 0))
@@ -123,7 +133,7 @@ def sample_low_labels(key, t, n, count, workspace):
 
 @block
 def _read_label(key, t, p, n, f, workspace):
-    """Return label p of the trial's sequence, from the f - 1 low labels if they suffice."""
+    """Return label p of the trial's sequence, from ``low`` if it is among the f - 1 labels there and has no higher bits."""
     if n > 32 or p >= f - 1:
         return node_label(key, t, p, n)
     return np.uint64(workspace.low[p])
@@ -132,7 +142,7 @@ def _read_label(key, t, p, n, f, workspace):
 @block
 def _decode_pair(pair):
     """Return the positions i < j of pair number C(j, 2) + i."""
-    # the root may be rounded, so the loops mend j
+    # The root may be rounded, so the loops correct j.
     j = np.int64((1.0 + np.sqrt(8.0 * pair + 1.0)) / 2.0)
     while j * (j - 1) // 2 > pair:
         j -= 1
@@ -175,12 +185,12 @@ def write_faults(key, t, n, f, mask, pair, workspace):
 def _is_only_close_pair(mask, count, low):
     """Whether the low 32 bits of labels show that the trial has no close pair but its own.
 
-    ``low`` holds ``count`` = f - 1 labels: row 0 is one of the pair, and with ``mask`` the pair's subcube; rows 1, 2, ... are the
-    other faults.  No row may be close to another.  The result may be False for faults that are not close.  But True is always
-    correct, because equal rows are close, too, and low bits are as close as labels or closer.
+    ``low`` holds ``count`` = f - 1 labels, from ``sample_low_labels``.  Label 0 is one of the pair, and with ``mask`` gives the
+    pair's subcube; labels 1, 2, ... are the other faults.  The result may be False for faults that are not close.  But True is
+    always correct, because equal labels are close, too, and low bits are as close as labels or closer.
 
-    A row is compared with all rows after it, 16 at a time, and at last with the ``tail``, the last 16 rows, of which lanes up to
-    the row itself are left out.
+    A label is compared with all labels after it, 16 at a time, and at last with the ``tail``, the last 16 labels (or all, if
+    there are fewer), of which those up to the label itself are left out.
     """
     last = count - 16 if count > 16 else np.int64(0)
     valid = first_lanes(count, 16)
@@ -189,7 +199,7 @@ def _is_only_close_pair(mask, count, low):
     nearest = simd.splat_like(tail, 32)
     free = simd.splat_like(tail, np.uint32(mask & LOW32))
     x = simd.splat_like(tail, low[0])
-    at = np.int64(1)  # the first row that is not yet compared with x
+    at = np.int64(1)  # the first label that is not yet compared with x
     while at + 16 < count:
         nearest = simd.minimum(nearest, simd.popcount((simd.load(low, at) ^ x) & ~free))
         at += 16
@@ -208,7 +218,10 @@ def _is_only_close_pair(mask, count, low):
 
 @block
 def is_first_close_pair(labels, f, i, j):
-    """Whether no two of f labels at positions before (i, j), in lexicographic order, are within distance 2."""
+    """Whether no pair of positions before (i, j), in lexicographic order, has close labels.
+
+    ``labels`` has f labels by position, and as many entries with any content as fill the last group of eight.
+    """
     two = simd.splat(np.uint64(2))
     for a in range(i + 1):
         x = simd.splat(labels[a])
@@ -227,16 +240,19 @@ def is_first_close_pair(labels, f, i, j):
 
 @block(always=True)
 def _record_trial(tally, t, n, unsafe, rounds, largest):
-    """Record a trial that counts: unsafe nodes (uint64), rounds (-1 if unknown), the largest subcube's dimension."""
-    c = ZERO
+    """Record a trial that counts: unsafe nodes (uint64), rounds (-1 if unknown), the largest subcube's dimension.
+
+    The trial's class is the last one of MARKING whose dimension the largest subcube reaches.
+    """
+    reached = ZERO  # number of classes whose dimension it reaches
     tally[_COUNTED] += 1
-    while c < np.uint64(_CLASSES.size) and _CLASSES[c] <= largest:
-        tally[_REACHED[c]] += 1
-        c += ONE
-    if unsafe != ZERO:  # then the largest subcube has two dimensions or more, so c > 0
+    while reached < np.uint64(_CLASS_DIMENSIONS.size) and _CLASS_DIMENSIONS[reached] <= largest:
+        tally[_REACHED[reached]] += 1
+        reached += ONE
+    if unsafe != ZERO:  # then the largest subcube has two dimensions or more, so there is a class
         tally[_WITH_UNSAFE] += 1
-        add_wide(tally, _UNSAFE[c - ONE], unsafe)
-        add_square(tally, _SQUARES[c - ONE], unsafe)
+        add_wide(tally, _UNSAFE[reached - ONE], unsafe)
+        add_square(tally, _SQUARES[reached - ONE], unsafe)
     tally[_ALL_UNSAFE] += np.int64(largest == n)
     offer(tally, _LARGEST, largest, t)
     if rounds < 0:
