@@ -1,11 +1,13 @@
 """Fault-free subcubes, one trial at a time: any n, f and number of links.
 
 A subcube is fault-free if no faulty node and no faulty link is inside it.  A subcube with m dimensions fixed is the intersection
-of m *halves*.  Half 2 i + v has the nodes with bit i equal to 1 - v, and the links between them.  A bit row of a half has one bit
-for each fault inside it, so a subcube is fault-free if the bit rows of its halves have no bit in common.  With m = 1 a bit row is
-itself zero.  With m = 2 and 3 a vector tests eight halves at a time against one half, and against the intersection of two.
+of m *halves* of different dimensions.  Half 2 i has the nodes with bit i set, half 2 i + 1 those with bit i clear, both with the
+links between their nodes; half h ^ 1 is the other half of the same dimension.  The *bit row* of a half has a bit for each fault,
+set if the fault is inside.  Halves are *empty* together if their bit rows have no bit in common: then their intersection is
+fault-free.  A vector tests eight halves at a time together with one other half (m = 2) or with two (m = 3).
 
-``rows[128 w + h]`` is word w of the bit row of half h, faults 64 w .. 64 w + 63.  Random faults decide most subcubes in word 0.
+``rows[128 w + h]`` is word w of the bit row of half h, for faults 64 w .. 64 w + 63.  Random faults decide most subcubes in word
+0, so this word is tested first and the others only where it has no common bit.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _NONE = FREE_SUBCUBE.counter("no_fault_free_eighth")
 # Result of a search that stands for more than three fixed dimensions.
 _MANY = np.int64(4)
 
-# Length of a block of ``rows``: a word of the bit rows of all halves, two for each of up to 64 dimensions.
+# Number of entries of ``rows`` for 64 faults: a word of the bit row of each half, two halves for each of up to 64 dimensions.
 _STRIDE = np.int64(128)
 
 
@@ -41,8 +43,10 @@ class Search(NamedTuple):
 
     f: I64  #: number of faulty nodes
     links: I64  #: number of faulty links
-    lower: Words  #: the faulty nodes, then the lower ends of the faulty links
-    dims: Words  #: the dimensions of the faulty links
+    lower: (
+        Words  #: (f + links): the faulty nodes, then the ends of the faulty links whose bit of the dimension is clear
+    )
+    dims: Words  #: (links): the dimensions of the faulty links
     rows: Words  #: bit rows of the halves, _STRIDE words for each 64 faults
     words: Words  #: (2 * 64): 64 words to transpose, and as many words of scratch memory
     draws: Draws  #: scratch memory to sample nodes
@@ -52,22 +56,22 @@ class Search(NamedTuple):
 @scratch
 def search_for(n, f, links):
     """Return a ``Search`` for f faulty nodes and ``links`` faulty links of Q_n."""
-    few = count_sampled_labels(n, f)
+    sampled = count_sampled_labels(n, f)
     return Search(
         f,
         links,
-        np.zeros(max(f, few) + links, np.uint64),
+        np.zeros(f + links, np.uint64),
         np.zeros(links, np.uint64),
         np.zeros(_STRIDE * ((f + links + 63) >> 6), np.uint64),
         np.zeros(128, np.uint64),
-        draws_for(few),
+        draws_for(sampled),
         link_draws_for(links),
     )
 
 
 @block
 def _write_rows(n, search):
-    """Write the bit rows of all halves."""
+    """Write the bit rows of all halves; the transposed labels are those of the halves 2 i."""
     f, words, rows = search.f, search.words, search.rows
     count = f + search.links
     for word in range((count + 63) >> 6):
@@ -87,9 +91,9 @@ def _write_rows(n, search):
 
 @block
 def _has_empty_candidate(rows, candidates, first, second, start):
-    """Whether a candidate has no fault in common with halves ``first`` and ``second``, where word 0 has none.
+    """Whether a candidate is empty together with halves ``first`` and ``second``.
 
-    Bit i of ``candidates`` stands for half ``start`` + i.
+    Bit i of ``candidates`` stands for half ``start`` + i, which is known to be empty with them in word 0.
     """
     while candidates:
         half = start + bits.lowest(candidates)
@@ -104,19 +108,22 @@ def _has_empty_candidate(rows, candidates, first, second, start):
 
 @block(always=True)
 def _find_candidates(inside, rows, start, below):
-    """Return which of the eight halves from ``start`` on have no fault of ``inside`` in word 0, as bits; those < ``below``."""
+    """Return as bits which of the halves ``start`` .. ``start`` + 7 below ``below`` have no fault of ``inside`` in word 0."""
     return simd.bits((inside & simd.load(rows, start)) == simd.splat(ZERO)) & first_lanes(below - start)
 
 
 @block
 def _has_empty_third(rows, n, first, second):
-    """Whether some half of another dimension has no fault inside halves ``first`` and ``second``."""
+    """Whether a half of a third dimension is empty together with halves ``first`` and ``second``, which are not empty together.
+
+    So ``first`` and ``second`` themselves need not be left out.
+    """
     inside = simd.splat(rows[first] & rows[second])
     for start in range(0, 2 * n, 8):
         candidates = _find_candidates(inside, rows, start, 2 * n)
         while candidates:
             third = start + bits.lowest(candidates)
-            # half h ^ 1 is the other half of a dimension, which has no node in common with half h
+            # two halves of one dimension have no node in common, so are empty together, but stand for no subcube
             if third != first ^ 1 and third != second ^ 1 and _has_empty_candidate(rows, ONE, first, second, third):
                 return True
             candidates &= candidates - ONE
@@ -124,11 +131,24 @@ def _has_empty_third(rows, n, first, second):
 
 
 @block
+def _has_empty_triple(rows, n):
+    """Whether three halves of different dimensions are empty together, each triple h > i > j tested once."""
+    for h in range(4, 2 * n):
+        for i in range(2, h & ~1):
+            inside, lower = simd.splat(rows[h] & rows[i]), i & ~1
+            for start in range(0, lower, 8):
+                if _has_empty_candidate(rows, _find_candidates(inside, rows, start, lower), h, i, start):
+                    return True
+    return False
+
+
+@block
 def find_free_subcube(rows, n, least, most):
     """Return the least number of dimensions, in [``least``, ``most``], to fix for a fault-free subcube, or ``most`` + 1.
 
-    ``least`` is at least 1, and ``most`` at most 3.  Pairs of halves with few common faults are tested with all thirds first,
-    because each third has about half of these faults.  Each pair and triple is tested with its halves in falling order.
+    1 <= ``least`` and ``most`` <= 3.  The caller must know that fewer than ``least`` dimensions do not suffice.  Pairs of halves
+    with few common faults are tested with all thirds at once, because these triples are the likeliest to be empty.  All triples
+    are tested only if none of these is.
     """
     if least <= 1 <= most:
         for h in range(2 * n):
@@ -136,11 +156,13 @@ def find_free_subcube(rows, n, least, most):
                 return np.int64(1)
     if most < 2:
         return most + 1
+    # A third has none of c common faults with probability of about 2^-c, so at c = log2(n) + 2 the expected number of empty ones
+    # among 2 n is 1/2.  Where rows have several words, only pairs without a common fault in word 0 are few enough.
     few = simd.splat(np.uint64(bits.highest(np.uint64(n)) + 2 if rows.size == _STRIDE else 0))
     found = False  # whether three fixed dimensions suffice
     for h in range(2, 2 * n):
         inside = simd.splat(rows[h])
-        lower = h & ~1  # the halves below it are of lower dimensions
+        lower = h & ~1  # the halves below this one are of lower dimensions
         for start in range(0, lower, 8):
             if least <= 2 and _has_empty_candidate(rows, _find_candidates(inside, rows, start, lower), h, h, start):
                 return np.int64(2)
@@ -150,19 +172,15 @@ def find_free_subcube(rows, n, least, most):
                 seconds &= seconds - ONE
         if found and least == 3:
             return np.int64(3)
-    if most == 3 and not found:
-        for h in range(4, 2 * n):
-            for i in range(2, h & ~1):
-                inside, lower = simd.splat(rows[h] & rows[i]), i & ~1
-                for start in range(0, lower, 8):
-                    if _has_empty_candidate(rows, _find_candidates(inside, rows, start, lower), h, i, start):
-                        return np.int64(3)
-    return np.int64(3) if found else most + 1
+    return np.int64(3) if found or (most == 3 and _has_empty_triple(rows, n)) else most + 1
 
 
 @block
 def _find_aligned(n, search):
-    """Return the least number of highest dimensions to fix for a fault-free block of consecutive labels, or _MANY."""
+    """Return the least number of highest dimensions to fix for a fault-free *aligned* subcube, or _MANY.
+
+    Such a subcube is a block of consecutive labels.
+    """
     for m in range(1, min(n, 3) + 1):
         by, faulty_blocks = np.uint64(n - m), ZERO
         for r in range(search.f + search.links):
@@ -175,7 +193,11 @@ def _find_aligned(n, search):
 
 @block(always=True)
 def record_trials(tally, free, aligned, wanted):
-    """Tally the wanted trials, one per bit: those with a fault-free half, quarter and eighth, any and of consecutive labels."""
+    """Tally the trials of the bits of ``wanted``.
+
+    The three words of ``free`` say which trials have a fault-free half, quarter and eighth, and those of ``aligned`` which have
+    an aligned one.
+    """
     for i in range(3):
         tally[_FREE[i]] += bits.popcount(free[i] & wanted)
         tally[_ALIGNED[i]] += bits.popcount(aligned[i] & wanted)
@@ -185,7 +207,7 @@ def record_trials(tally, free, aligned, wanted):
 
 @block(always=True)
 def _list_parts(m):
-    """Return whether m fixed dimensions give a half, a quarter and an eighth: m is at most 1, 2 and 3; as bits."""
+    """Return whether a subcube with m fixed dimensions contains a half, a quarter and an eighth: m <= 1, 2 and 3; as bits."""
     return np.uint64(m <= 1), np.uint64(m <= 2), np.uint64(m <= 3)
 
 

@@ -1,4 +1,9 @@
-"""Select the kernel that runs the trials of the survival studies at a point; a user's network gets kernels of its own."""
+"""Select the kernel that runs the trials of the survival studies at a point; a user's network gets kernels of its own.
+
+Conditions and selections take the values of a study's axes in their order, which is noted above each table.  ``lanes`` runs 512
+trials at a time for any network, ``close_faults`` compares the pairs of a few faults of the hypercube, and ``scalar`` and
+``breadth_first``, which compile sooner, search one trial at a time.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,10 @@ def has_no_faulty_links(network: str, n: int, faults: float, links: float) -> bo
     return links == 0
 
 
+def _is_hypercube_without_faulty_links(network: str, n: int, f: int, links: int) -> bool:
+    return network == "hypercube" and has_no_faulty_links(network, n, f, links)
+
+
 def _most_bounded_faults(n: int) -> int:
     """Return the largest number of faults of Q_n for which ``close_faults`` serves.
 
@@ -30,14 +39,17 @@ def _most_bounded_faults(n: int) -> int:
 
 
 def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]:
-    """Return the condition "few faulty nodes in the hypercube" for n in a range."""
-    return lambda network, n, f, links: (
-        network == "hypercube" and not links and n_least <= n <= n_most and f <= _most_bounded_faults(n)
-    )
+    """Return the condition "few faulty nodes in the hypercube" for n in [``n_least``, ``n_most``]."""
+
+    def has_few_faults(network: str, n: int, f: int, links: int) -> bool:
+        is_hypercube = _is_hypercube_without_faulty_links(network, n, f, links)
+        return is_hypercube and n_least <= n <= n_most and f <= _most_bounded_faults(n)
+
+    return has_few_faults
 
 
-#: Largest number of faults of Q_n for which comparing pairs of faults is the fastest, with AVX-512 or without; from Q_13 on it is
-#: wherever it serves.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
+#: Largest number of faults of Q_n for which ``close_faults`` is the fastest, with AVX-512 or without; from Q_13 on, which have no
+#: entry, it is wherever it serves.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
 _MOST_FOR_CLOSE_FAULTS = {
     True: {5: 5, 6: 7, 7: 10, 8: 13, 9: 20, 10: 28, 11: 43, 12: 62},
     False: {5: 5, 6: 7, 7: 10, 8: 13, 9: 18, 10: 25, 11: 36, 12: 52},
@@ -47,9 +59,9 @@ _has_few_faults = _make_few_faults_condition(5, MOST_DIMENSIONS)
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
-    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare.
+    """Select a kernel.  ``close_faults`` is fastest if faults are few, so that it seldom has to search for a component.
 
-    Fewer than n faults cannot disconnect Q_n, so that lanes count such trials without a search.
+    Fewer than n faults cannot disconnect Q_n, so ``lanes`` counts such trials without sampling them.
     """
     if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FOR_CLOSE_FAULTS[has_avx512()].get(n, f):
         return "close_faults.SURVIVAL_CLOSE_FAULTS_8" if n <= 8 else "close_faults.SURVIVAL_CLOSE_FAULTS_16"
@@ -57,9 +69,10 @@ def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
 
 
 def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[str, float]:
-    """Return approximate nanoseconds of a trial by kernel: simple formulas for times on one core of an AMD EPYC (Zen 4).
+    """Return approximate nanoseconds of a trial by the fastest kernel and by those with which a run may begin instead.
 
-    They only decide with which kernel a run begins, and when it changes over to the fastest one.
+    They only decide with which of these kernels a run begins, and when it changes over to the fastest one.  So the formulas, for
+    one core of an AMD EPYC (Zen 4), are simple, and the fastest kernel has one formula, whether ``lanes`` or ``close_faults``.
     """
     times = {_choose_survival_kernel(network, n, f, links): 5.0 * n + 2**n / 32}
     if links:
@@ -70,6 +83,7 @@ def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[s
     return times
 
 
+#: Conditions on (network, n, f, links).
 SURVIVAL = KernelTable(
     __package__,
     {
@@ -78,7 +92,7 @@ SURVIVAL = KernelTable(
         "close_faults.SURVIVAL_CLOSE_FAULTS_8": _make_few_faults_condition(4, 8),
         "close_faults.SURVIVAL_CLOSE_FAULTS_16": _make_few_faults_condition(9, MOST_DIMENSIONS),
         "scalar.SURVIVAL_SINGLE": serve_any_point,
-        "breadth_first.SURVIVAL_CUBE_SEARCH": lambda network, n, f, links: network == "hypercube" and not links,
+        "breadth_first.SURVIVAL_CUBE_SEARCH": _is_hypercube_without_faulty_links,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": has_no_faulty_links,
     },
     fastest=_choose_survival_kernel,
@@ -93,28 +107,46 @@ SURVIVAL = KernelTable(
     },
     nanoseconds=_estimate_survival_times,
 )
+#: Conditions on (network, n, rate, link_rate), the failure rates of nodes and of links.
 SURVIVAL_RATE = KernelTable(
     __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}
 )
+
+
+def _is_hypercube_with_failing_nodes(network: str, failing: str, *others: int) -> bool:
+    return network == "hypercube" and failing == "nodes"
+
+
+def _has_failing_nodes(network: str, failing: str, *others: int) -> bool:
+    return failing == "nodes"
+
+
+def _has_failing_links(network: str, failing: str, *others: int) -> bool:
+    return failing == "links"
+
+
+#: Conditions on (network, failing, n, failed).
 CURVE = KernelTable(
     __package__,
     {
-        "curve.CURVE_HYPERCUBE": lambda network, failing, n, failed: network == "hypercube" and failing == "nodes",
-        "curve.CURVE_NODES": lambda network, failing, n, failed: failing == "nodes",
-        "curve.CURVE_LINKS": lambda network, failing, n, failed: failing == "links",
+        "curve.CURVE_HYPERCUBE": _is_hypercube_with_failing_nodes,
+        "curve.CURVE_NODES": _has_failing_nodes,
+        "curve.CURVE_LINKS": _has_failing_links,
     },
 )
+#: Conditions on (network, failing, n).
 HITTING = KernelTable(
     __package__,
     {
-        "hitting.HITTING_HYPERCUBE": lambda network, failing, n: network == "hypercube" and failing == "nodes",
-        "hitting.HITTING_NODES": lambda network, failing, n: failing == "nodes",
-        "hitting.HITTING_LINKS": lambda network, failing, n: failing == "links",
+        "hitting.HITTING_HYPERCUBE": _is_hypercube_with_failing_nodes,
+        "hitting.HITTING_NODES": _has_failing_nodes,
+        "hitting.HITTING_LINKS": _has_failing_links,
     },
 )
 
 #: The kinds of failure domains; kernels get the index of a kind in this tuple.
 DOMAINS = ("board-2", "board-4", "board-8", "switch")
+#: Conditions on (network, n, f, domain, domains), the last two the kind and the number of failed domains.
 SURVIVAL_DOMAINS = KernelTable(
     __package__,
     {
@@ -122,6 +154,7 @@ SURVIVAL_DOMAINS = KernelTable(
         "domains.SURVIVAL_SWITCHES": lambda network, n, f, domain, domains: domain == "switch",
     },
 )
+#: Conditions on (network, n, f, links).
 SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
 
 
@@ -165,7 +198,11 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], failing: str) -> K
 
 @functools.cache
 def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: Any) -> Kernel:
-    """Return the kernel of ``survival-domains`` for a user's network, or the built-in ones, and a user's domains, or boards."""
+    """Return the kernel of ``survival-domains`` for a user's network, a user's domains, or both.
+
+    With ``step`` and ``slots`` None it serves the built-in networks, and with ``domain`` None the built-in boards.  Points with
+    neither are those of the table ``SURVIVAL_DOMAINS``.
+    """
     from ..cube.tables import named_slots, named_step, wrap_user_slots, wrap_user_step
     from ..machine.trials import name_variant
     from .domain_numbers import board_of, wrap_user_domain
@@ -174,6 +211,8 @@ def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: A
     own_slots = wrap_user_slots(slots, MOST_DIMENSIONS) if slots else named_slots
     own_step = wrap_user_step(step) if step else named_step
     given = [function for function in (domain, step) if function]
+    if not given:
+        raise ValueError("step or domain must be given")
     name, cache = name_variant(*given, own_slots)
     return domains_kernel(
         own_step,

@@ -1,9 +1,12 @@
 """Trials of ``survival`` and ``survival-rate``, 512 at a time: a network, and the hypercube under the same faults.
 
 Entry points: ``SURVIVAL_NODES`` and the other kernels at the end of this module.  They sample trials with the study's key
-(``drawing.py``), which takes most of the time, and evaluate them by sweeps (``sweeps.py``, which defines lanes, rows and
-verdicts).  The random pair of nonfaulty nodes s, t is sampled only in lanes in which a network is disconnected
-(``pair_verdicts.py``).
+(``drawing.py``), which takes most of the time, and evaluate them by sweeps (``sweeps.py``).  The random pair of nonfaulty nodes
+s, t is sampled only in lanes in which a network is disconnected (``pair_verdicts.py``).
+
+A *lane* is one trial of a group of 512, and a *row* is one vector of eight words with a bit per lane.  Two *sides* are compared:
+the network, and the hypercube.  The *verdicts* of a side are rows, row i from word 8 i of ``Sweeps.verdict`` on: the lanes in
+which event i of ``_EVENTS`` happens, and in row TWO_SURVIVORS those with two nonfaulty nodes or more.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from .pair_verdicts import alive_rows_for, decide_pairs, group_sample_for, set_v
 from .scalar import read_point
 from .sweeps import (
     CONNECTED,
+    EXTRA_1,
     NO_ISOLATED,
     PAIR_CONNECTED,
     TWO_SURVIVORS,
@@ -34,8 +38,18 @@ from .sweeps import (
     set_connected_verdict,
 )
 
-_COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
-_CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
+_EVENT_OF_ROW = {
+    CONNECTED: "connected",
+    NO_ISOLATED: "no_isolated_node",
+    EXTRA_1: "extra_1",
+    PAIR_CONNECTED: "st_connected",
+}
+
+#: Names of the compared events by row of the verdicts, so that counter i of each family below belongs to row i.
+_EVENTS = tuple(_EVENT_OF_ROW[row] for row in range(len(COMPARED_EVENTS)))
+
+_COUNTS = SURVIVAL.family("{}", _EVENTS)
+_CUBE = SURVIVAL.family("cube_{}", _EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
 
 
@@ -45,27 +59,30 @@ def count_bits(x):
     return np.int64(simd.total(simd.popcount(x)))
 
 
-def make_verdict_counter(layout: Layout, other: str) -> Any:
-    """Return the block that tallies the verdicts of two sides by a layout, whose counters of the second begin with ``other``."""
-    counts, other_counts = layout.family("{}", COMPARED_EVENTS), layout.family(f"{other}_{{}}", COMPARED_EVENTS)
-    diffs, differs = layout.family("{}_diff", COMPARED_EVENTS), layout.family("{}_differs", COMPARED_EVENTS)
+def make_verdict_counter(layout: Layout, prefix: str) -> Any:
+    """Return the block that tallies the verdicts of two sides by a layout, whose counters of the second begin with ``prefix``."""
+    counts, other_counts = layout.family("{}", _EVENTS), layout.family(f"{prefix}_{{}}", _EVENTS)
+    diffs, differs = layout.family("{}_diff", _EVENTS), layout.family("{}_differs", _EVENTS)
     pairs = layout.counter("pairs")
 
     @block
     def count_verdicts(valid, own, other, compared, tally):
-        """Tally the verdicts of the valid lanes, and with ``compared`` also those of the other side."""
+        """Tally the verdicts of the side ``own`` in the ``valid`` lanes, a row, and if ``compared`` those of ``other``.
+
+        The sides are ``Sweeps``.
+        """
         counted = simd.load(valid, 0)
         tally[pairs] += count_bits(counted & simd.load(own.verdict, 8 * TWO_SURVIVORS))
-        for i in range(len(counts)):
-            own_lanes = counted & simd.load(own.verdict, 8 * i)
+        for row in range(len(counts)):
+            own_lanes = counted & simd.load(own.verdict, 8 * row)
             own_count = count_bits(own_lanes)
-            tally[counts[i]] += own_count
+            tally[counts[row]] += own_count
             if compared:
-                other_lanes = counted & simd.load(other.verdict, 8 * i)
+                other_lanes = counted & simd.load(other.verdict, 8 * row)
                 other_count = count_bits(other_lanes)
-                tally[other_counts[i]] += other_count
-                tally[diffs[i]] += own_count - other_count
-                tally[differs[i]] += count_bits(own_lanes ^ other_lanes)
+                tally[other_counts[row]] += other_count
+                tally[diffs[row]] += own_count - other_count
+                tally[differs[row]] += count_bits(own_lanes ^ other_lanes)
 
     return count_verdicts
 
@@ -76,9 +93,9 @@ _count_verdicts = make_verdict_counter(SURVIVAL, "cube")
 @block
 def count_surely_connected(trials, has_pair, tally):
     """Tally ``trials`` trials whose network and hypercube are surely connected; ``has_pair``: two nodes are nonfaulty."""
-    for i in (CONNECTED, NO_ISOLATED):
-        tally[_COUNTS[i]] += trials
-        tally[_CUBE[i]] += trials
+    for row in (CONNECTED, NO_ISOLATED):
+        tally[_COUNTS[row]] += trials
+        tally[_CUBE[row]] += trials
     if has_pair:
         tally[_COUNTS[PAIR_CONNECTED]] += trials
         tally[_CUBE[PAIR_CONNECTED]] += trials
@@ -93,6 +110,8 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
 
     Parameters
     ----------
+    step : block
+        ``step(index, v, d, n)`` is the neighbour of node v by its slot d, or v itself if it has none there.
     slots : block
         ``slots(index, n)`` is the number of slots d of each node.
     by_rate : bool
@@ -113,13 +132,13 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
     def survival(key, first, stop, params, tally):
         """Count trials of the network, ``own``, and of the hypercube, ``cube``, under the same faults.
 
-        They are the ``same`` if the network is the hypercube, or if its faulty links name no links of the hypercube, so that the
-        two are not ``compared``.
+        They are not ``compared`` if links fail that name no links of the hypercube.  Then, and if the network is the hypercube,
+        ``cube`` is the ``same`` object as ``own``, so it is not evaluated again.
         """
         point = read_point(params)
         index, n = point.network, point.n
         nodes = np.int64(1) << n
-        f = np.int64(-1) if by_rate else np.int64(point.faults)
+        f = np.int64(-1) if by_rate else np.int64(point.faults)  # -1: nodes fail by a rate
         faulty_links = np.int64(point.links) if links and not by_rate else np.int64(0)
         own = prepare(index, n, slots(index, n), links_fail)
         compared = not links or own.paired or point.links == 0
@@ -129,6 +148,7 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
         if named and not links and 0 <= f < min(n, min_degree(own)):
             count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
+        # whether so few nodes fail that the neighbours of each node can show that the hypercube is connected
         examined = not same and not links and 0 <= f <= most_faults_examined(n)
         workspace = drawing.drawing_workspace_for(n, f)
         # the hypercube has more links if none fails and the network does not contain it

@@ -101,8 +101,8 @@ def set_up(params):
 def sample_close_pair(key, t, f, workspace):
     """Return the close pair of a trial: its mask, and the number, int64, of its positions (see ``_decode_pair``).
 
-    The masks and the C(f, 2) pairs of positions are equally likely. Lemire's method: the high half of the product of a uniform
-    32-bit number and M is a number below M. It is uniform if products whose low half is below 2^32 mod M are rejected. That
+    The masks and the C(f, 2) pairs of positions are equally likely.  Lemire's method: the high half of the product of a uniform
+    32-bit number and M is a number below M.  It is uniform if products whose low half is below 2^32 mod M are rejected.  That
     remainder is below M, so it is seldom computed.
     """
     if workspace.pair_block[0] != t >> 3:

@@ -98,9 +98,9 @@ def _has_adjacent_nodes(state, used, n):
 def run_whole_cube_trial(key, t, params, scratch, tally):
     """Count unsafe nodes and rounds of a trial in the whole cube's bitmask; params (n, f), 1 <= n <= 30, 0 <= f <= 2^n.
 
-    Time O(f) per trial for sampling and O(2^n / 512) per round. The rounds replace the faults in ``state`` by the *closed* nodes,
-    which are faulty or unsafe. They show whether there was a close pair: two faults within distance 2 are adjacent or have a
-    common neighbour, which is closed and adjacent to both.
+    Time O(f) per trial for sampling and O(2^n / 512) per round.  The rounds add the unsafe nodes to the faults in ``state``.
+    These *closed* nodes show whether there was a close pair: two faults within distance 2 are adjacent or have a common
+    neighbour, which is closed and adjacent to both.
     """
     n, f = np.int64(params[N]), np.int64(params[F])
     used = np.int64(1) << (n - 6 if n > 6 else 0)
