@@ -185,31 +185,24 @@ SURVIVAL_LINKS = survival_kernel(named_step, named_slots, by_rate=False, links=T
 SURVIVAL_RATE_NODES = survival_kernel(named_step, named_slots, by_rate=True, links=False, variant="rate_nodes")
 SURVIVAL_RATE_LINKS = survival_kernel(named_step, named_slots, by_rate=True, links=True, variant="rate_links")
 
+
+def _crossed_points(*sizes: tuple[int, int]) -> tuple[tuple[str, int, int, int], ...]:
+    return tuple(("crossed", n, f, 0) for n, f in sizes)
+
+
 #: Points (network, n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "fewer faults than the least degree disconnect nothing": tuple(
         (network, 6, f, 0) for network in ("hypercube", "crossed", "folded", "exchanged") for f in (2, 3, 5, 6)
     ),
     "up to 2n - 3 faults the hypercube is connected if no node is isolated (n < 9)": (
-        ("crossed", 4, 5, 0),
-        ("crossed", 4, 6, 0),
-        ("crossed", 8, 13, 0),
-        ("crossed", 8, 14, 0),
+        _crossed_points((4, 5), (4, 6), (8, 13), (8, 14))
     ),
     "above 256 nodes (``sweeps``), isolated nodes are searched for where lanes are left": (
-        ("crossed", 8, 96, 0),
-        ("crossed", 9, 192, 0),
+        _crossed_points((8, 96), (9, 192))
     ),
     "from n = 9 on, up to 3n - 6 faults, it is connected if every node has two nonfaulty neighbours": (
-        ("crossed", 9, 15, 0),
-        ("crossed", 9, 16, 0),
-        ("crossed", 9, 21, 0),
-        ("crossed", 9, 22, 0),
+        _crossed_points((9, 15), (9, 16), (9, 21), (9, 22))
     ),
-    "below n = 3 a node has no neighbour over bit 2": (
-        ("crossed", 2, 1, 0),
-        ("crossed", 2, 2, 0),
-        ("crossed", 3, 2, 0),
-        ("crossed", 3, 3, 0),
-    ),
+    "below n = 3 a node has no neighbour over bit 2": _crossed_points((2, 1), (2, 2), (3, 2), (3, 3)),
 }
