@@ -41,13 +41,9 @@ class MergingScratch(NamedTuple):
 def merging_scratch_for(params):
     """Return scratch memory for trials at (n, f) = params."""
     n, f = np.int64(params[N]), np.int64(params[F])
-    return MergingScratch(
-        np.empty(f, np.uint64),
-        np.empty(f + 16, np.uint64),
-        np.empty(f + 16, np.uint64),
-        draws_for(count_sampled_labels(n, f)),
-        make_cube_scratch(),
-    )
+    draws = draws_for(count_sampled_labels(n, f))
+    base, free = np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64)
+    return MergingScratch(np.empty(f, np.uint64), base, free, draws, make_cube_scratch())
 
 
 @block
