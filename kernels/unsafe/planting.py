@@ -81,7 +81,7 @@ def set_up(params):
         label_set(f),
         np.empty(f + 16, np.uint64),
         np.empty(f + 16, np.uint64),
-        make_cube_scratch(),
+        make_cube_scratch(n),
     )
 
 

@@ -51,7 +51,7 @@ def merging_scratch_for(params):
     few = count_sampled_labels(n, f)
     labels = np.empty(max(f, few), np.uint64)
     return MergingScratch(
-        labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), make_cube_scratch()
+        labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), make_cube_scratch(n)
     )
 
 
