@@ -1,21 +1,22 @@
 """Descents with any number of subcubes and faulty links: each node that is processed has a list of the subcubes in its region.
 
-A descent follows a message from node to node by BROADCAST1's rule, without a visit to every node (``descent.py``).  Its terms:
+A descent follows a message by BROADCAST1's rule, without a visit to every node (``descent.py``).  Its terms:
 
-- *subcube*: a maximal subcube of faulty and unsafe nodes, as ``base``, one of its nodes, and ``free``, the mask of its free
-  dimensions.  It is *large* if it has a free dimension, and else one isolated faulty node.
+- *unsafe*: nonfaulty, with two or more faulty or unsafe neighbours or a faulty link.
 - *closed*: faulty or unsafe.  Every other node is *active*.
+- *subcube*: a maximal subcube of closed nodes, as ``base``, one of its nodes, and ``free``, the mask of its free dimensions.  It
+  is *large* if it has a free dimension, and else one isolated faulty node.
 - *CONTROL*: the mask of dimensions that a node x receives; x serves its *region*, {x ^ m : m subset of CONTROL}.
 - *copy*: x sends one to each active neighbour in a dimension of CONTROL, highest first, and then one to each unsafe neighbour.
   The copy in dimension b serves the nodes of the region that differ from x in b and in no dimension of an earlier copy.
 - *entered*: a copy's region that overlaps a large subcube; its node is processed.  A formula counts every other region, whose
   faulty nodes are *covered*.
-- *refused*: a dimension in which the link or the neighbour of x is faulty, so that x cannot send.
+- *refused*: a dimension in which the link or the neighbour of x is faulty.
 
-The lists lie one after the other in ``descent.base`` and ``descent.free``: the list of all subcubes, then those of the nodes on
-the path from the source to x.  The list of x starts where its sender's ends, at ``last``.  Lists from there on belong to nodes
-that have been processed, and are overwritten: a node that still waits was sent by x's sender or by a node above it.
-A vector has eight subcubes, and the one at the end of a list may go up to seven subcubes beyond; masks of lanes exclude these.
+``descent.base`` and ``descent.free`` hold the list of all subcubes, then those of the nodes on the path to x.  The list of x
+starts where its sender's ends, at ``last``.  It overwrites lists of processed nodes alone, because every waiting node received
+from x's sender or a node before it on the path.  Vectors of eight subcubes may go beyond the end of a list; masks of lanes
+exclude the rest.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _LANES = np.int64(8)
 class SubcubeCounts(NamedTuple):
     """Numbers of subcubes in the first list, which holds all of them."""
 
-    subcube_count: I64  #: number of all subcubes
-    large_count: I64  #: number of large subcubes
+    subcube_count: I64
+    large_count: I64  #: number of large ones
 
 
 @block

@@ -1,11 +1,11 @@
 """The counters of the gathering kernel: five algorithms on one fault set, over FIND_TREE's tree.
 
-A *unit* is the data of one node before the first stage.  Isolated and faulty nodes hold none.  A unit is *stranded*, or
-unreachable, if no path of nonfaulty nodes and links leads from its node to the sink, so that every algorithm loses it.
+A *unit* is the data of one node before the first stage; isolated and faulty nodes hold none.  It is *stranded* (unreachable) if
+no path of nonfaulty nodes and links leads from the node to the sink.
 
 A unit consists of common(n) = lcm(1..n-1) lcm(1..n-2) ... lcm(1) equal *parts*, so that a node can divide its data equally at
-every stage.  The amounts in ``lost_`` counters are whole numbers of parts.  All units together are less than 2^63 parts up to
-n = 10.  An amount takes two digits in base 2^32, times a number of units three, and squared four.
+every stage.  The ``lost_`` counters are of parts.  All units together are less than 2^63 parts up to n = 10, hence two digits in
+base 2^32; three digits hold parts times units, four the square.
 """
 
 import math

@@ -72,7 +72,7 @@ def set_up(params):
 
 @block
 def common_denominator(n):
-    """Return ``layout.common_denominator(n)``, the number of parts in a unit (one node's data)."""
+    """Return ``layout.common_denominator(n)``, the number of parts in a unit."""
     out = np.int64(1)
     least = np.int64(1)
     for m in range(1, n):
