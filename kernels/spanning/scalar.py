@@ -94,7 +94,7 @@ def _broadcast_trial(key, t, params, scratch, tally):
     """
     n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
-    steps = count_steps(n, d, packets, source, fault, scratch)
+    steps = count_steps(n, packets, source, fault, scratch)
     single, bound = single_tree_and_bound(n, packets, source, fault)
     add_quantity(tally, _SINGLE, single)
     add_quantity(tally, _BOUND, bound)
