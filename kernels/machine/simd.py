@@ -21,8 +21,9 @@ Vectors and masks have NumPy's operators:
 An integer literal stands for all lanes: ``x <= 2``, ``(d & (d - 1)) == 0``.  Write ``splat_like`` for a variable, because NumPy
 widens narrow lanes when they are combined with a ``np.int64``, and compiled code would differ from plain Python.
 
-A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has one truth value per lane.  Kernels
-use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  ``join`` makes four vectors one.
+A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has a truth value per lane.
+Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  ``join`` makes four vectors
+one.
 
 The body of each operation defines it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.
 Only the values that docstrings leave open may differ in compiled code: those of ``closeness``, of the items that

@@ -67,7 +67,7 @@ def _list_entries(dispatcher: Any, args: tuple[Any, ...]) -> list[CacheEntry]:
 
 @global_compiler_lock
 def _save_block(compiled: Any, entry: CacheEntry) -> None:
-    """Store a block's intermediate code with its numba descriptor (symbol and types) and its signature, for its callers.  Raises OSError."""
+    """Store a block's intermediate code with its numba descriptor (symbol and types) and signature.  Raises OSError."""
     library, descriptor = compiled.library, compiled.fndesc
     *_, bitcode = library.serialize_using_bitcode()
     # Functions of blocks declared ``alone``: where this code is loaded, ``llvm_link`` must not mark them private either.
