@@ -9,7 +9,7 @@ import numpy as np
 from ..cube.bitmask import word_mask
 from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
-from ..draws.nodes import Rows, mark_faults, rows_for
+from ..draws.node_rows import Rows, mark_faults, rows_for
 from ..machine import bits
 from ..machine.array_types import I64, Words
 from ..machine.jit import block, scratch

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import philox
-from ..draws.nodes import Rows, next_row, node_label, rows_for
+from ..draws.node_rows import Rows, next_row, rows_for
+from ..draws.nodes import node_label
 from ..machine import simd
 from ..machine.array_types import Ints, Words, Words32
 from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO, first_lanes, popcount

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
-from ..draws.nodes import Draws, Rows, count_sampled_labels, draw_faults, draws_for, mark_faults, rows_for
+from ..draws.node_rows import Rows, mark_faults, rows_for
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
 from ..machine.array_types import Words
 from ..machine.jit import block, kernel, scratch
