@@ -35,6 +35,7 @@ class CubeScratch(NamedTuple):
 
 @scratch
 def _cube_scratch_of(d):
+    """Return scratch memory for cubes of up to d dimensions."""
     word_count = np.int64(1) << max(d - 6, np.int64(3))
     return CubeScratch(
         np.empty(word_count, np.uint64),
