@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
-from ..draws.nodes import Draws, Rows, count_sampled_labels, draw_faults, draws_for, mark_faults, rows_for
+from ..draws.node_rows import Rows, mark_faults, rows_for
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
 from ..machine.array_types import Words
 from ..machine.jit import block, scratch
@@ -43,7 +44,7 @@ def merging_scratch_for(params):
     n, f = np.int64(params[N]), np.int64(params[F])
     draws = draws_for(count_sampled_labels(n, f))
     base, free = np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64)
-    return MergingScratch(np.empty(f, np.uint64), base, free, draws, make_cube_scratch())
+    return MergingScratch(np.empty(f, np.uint64), base, free, draws, make_cube_scratch(n))
 
 
 @block
