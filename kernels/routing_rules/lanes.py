@@ -12,8 +12,8 @@ rules but ROUTE are known to deliver over H.  ROUTE delivers if its path is free
 
 1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
    without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
-   neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence it is decided.
-   The filter queues the other trials for n <= 32.
+   neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all
+   rules but ROUTE deliver over H.  The filter queues the other trials for n <= 32.
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
    preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
    over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
