@@ -15,8 +15,8 @@ import numpy as _np
 from .errors import ParameterError as _ParameterError
 from .kernels.draws.faults import Faults, blocked, draw, is_closed, is_faulty, is_faulty_link, is_safe, unsafe_subcubes
 from .kernels.draws.faults import faults_for as _faults_for
-from .kernels.draws.nodes import status, status_key, threshold
 from .kernels.draws.philox import random_word
+from .kernels.draws.statuses import status, status_key, threshold
 from .kernels.draws.stream import link_status, link_status_key, random_below, uniform
 from .kernels.machine.bits import ONE, ZERO, highest, highest_bit, lowest, popcount
 from .kernels.machine.jit import TRIALS_SIGNATURE, kernel

@@ -1,7 +1,7 @@
 """Faults sampled on demand: ``random_faults`` decides by a hash of its label whether a node is faulty, in networks of any size.
 
-The hash is called a node's *status*, here and in the kernels (``kernels/draws/nodes.py``): a random word of 64 bits, by which the
-node is faulty if it is below a threshold.
+The hash is called a node's *status*, here and in the kernels (``kernels/draws/statuses.py``): a random word of 64 bits, by which
+the node is faulty if it is below a threshold.
 """
 
 from __future__ import annotations

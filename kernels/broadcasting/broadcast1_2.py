@@ -8,8 +8,8 @@ from ..draws.faults import FAULTY_LINKS, FAULTY_NODES, is_closed
 from ..machine.bits import LOW32, highest_bit
 from ..machine.jit import block
 from .descent import COPIES, ENTERED, NO_SILENT_NODE, REACHED
-from .lists import descend_listed
 from .registers import descend_8, descend_16
+from .subcube_lists import descend_listed
 
 
 @block

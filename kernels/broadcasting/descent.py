@@ -1,17 +1,17 @@
 """Compute the result of a broadcast without visiting every node (Lee & Hayes 1988, sections 2 and 4; R11-R17).
 
-A nonfaulty node is unsafe if it has two or more faulty or unsafe neighbours, or a faulty link, and else active.  The faulty and
-unsafe nodes form subcubes (``draws.faults.Faults``): the *large* ones have one dimension or more, the others are one isolated
-faulty node each.  Each node sends one copy per time unit.
+A nonfaulty node is *unsafe* if it has two or more faulty or unsafe neighbours, or a faulty link, and else *active*.  The faulty
+and unsafe nodes, the *closed* ones, form subcubes (``draws.faults.Faults``): the *large* ones have one dimension or more, the
+others are one isolated faulty node each.  Each node sends one copy per time unit.
 
 A node x that receives CONTROL, a mask M of dimensions, is responsible for the *region* {x ^ m : m subset of M}.  Its i-th copy,
 in dimension b, takes over the part with bit b flipped and the bits used before not flipped.  The regions of its copies are
-disjoint, so no node receives twice.  A region is *entered* (its node processed) only if it overlaps a large subcube;
-``record_covered`` counts the other regions by a formula.  BROADCAST's regions are intervals of offsets, and a lost copy silences
-the whole interval (``run_broadcast``).
+disjoint, so no node receives twice.  A region is *entered* (its node processed) only if it overlaps a large subcube.  The faulty
+nodes of every other region are *covered*: ``record_covered`` counts that region by a formula.  BROADCAST's regions are intervals
+of offsets, and a lost copy silences the whole interval (``run_broadcast``).
 
-``make_descend`` makes the descent from blocks that find the subcubes in a region.  ``lists.py`` keeps a list of subcubes for
-each region, ``registers.py`` keeps a few subcubes in registers.
+``make_descend`` makes the descent from blocks that find the subcubes in a region.  ``subcube_lists.py`` keeps a list of subcubes
+for each region, ``registers.py`` keeps a few subcubes in registers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Descent(NamedTuple):
     times: Ints  #: time units in which they received
     first: Ints  #: index in ``base`` and ``free`` of the first subcube that overlaps the sender's region
     last: Ints  #: index after the last of these subcubes
-    base: Words  #: lists of subcubes, as in ``Faults``: a node of each (``lists.py`` alone)
+    base: Words  #: lists of subcubes, as in ``Faults``: a node of each (``subcube_lists.py`` alone)
     free: Words  #: their free dimensions
     levels: Ints  #: (64): number of outermost silenced intervals with 2^i offsets (``run_broadcast`` alone)
 
@@ -67,10 +67,12 @@ class RegionView(NamedTuple):
 def descent_for(n, subcubes):
     """Return scratch memory for descents in Q_n with up to ``subcubes`` subcubes.
 
-    A path of the tree needs at most n + 1 lists of subcubes, and at each node of the path at most n nodes wait.
+    CONTROL of a node that is processed is not empty, and it shrinks with each copy.  So a path of the tree has at most n nodes,
+    which with the list of all subcubes makes n + 1 lists, and at each of its nodes at most n nodes wait.  Eight entries follow
+    the last list, because a vector may go beyond its end.
     """
     waiting = (n + 2) * n + 16
-    capacity = (n + 3) * (subcubes + 8) + 16
+    capacity = (n + 1) * subcubes + 8
     return Descent(
         np.zeros(5, np.int64),
         np.zeros(waiting, np.uint64),
@@ -199,9 +201,11 @@ def _send_to_unsafe(descent, waiting, x, control, time, unsafe, view):
 def make_descend(load_subcubes: Any, view_region: Any, find_refused: Any) -> Any:
     """Return the block ``descend(faults, x, whole, time, silent, descent)``, a broadcast from x by BROADCAST1's rule.
 
-    Node x receives CONTROL ``whole``, all dimensions, at ``time``.  The results are added to ``descent.found``.  ``faults`` is a
-    closed Faults.  No copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  The block returns False if more than MOST_REGIONS
-    regions must be entered.
+    Node x receives CONTROL ``whole``, all dimensions, at ``time``.  The results are added to ``descent.found``.  ``faults`` has
+    its subcubes listed.  No copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  The block returns False if more than
+    MOST_REGIONS regions must be entered.
+
+    Blocks of both files have the parameters below; an underscore before the name marks one that a block does not use.
 
     Parameters
     ----------
@@ -212,7 +216,8 @@ def make_descend(load_subcubes: Any, view_region: Any, find_refused: Any) -> Any
         ``view_region(subcubes, descent, x, control, first, last) -> RegionView``; subcubes first .. last - 1 of the sender's list
         overlap its region.
     find_refused : block
-        ``find_refused(subcubes, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent, perhaps with others.
+        ``find_refused(subcubes, faults, x, dims)``: the dimensions of the mask ``dims`` in which the link or the neighbour of x
+        is faulty, perhaps with others.
     """
 
     @block

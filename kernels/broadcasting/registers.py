@@ -1,6 +1,6 @@
 """Descents with few subcubes, which stay in vector registers: 16 lanes for n <= 32, 8 lanes above.
 
-Every subcube is tested at every node, so no lists are stored: half the time of ``lists.py``.
+Every subcube is tested at every node, so no lists are stored: half the time of ``subcube_lists.py``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _make_registers(base, free, labels, has_subcube, has_label):
 
 
 @block(always=True)
-def _load_registers_64(faults, descent):
+def _load_registers_64(faults, _descent):
     """Return the registers of at most eight subcubes and faulty nodes, in lanes of 64 bits."""
     base, free, labels = simd.load(faults.base, 0), simd.load(faults.free, 0), simd.load(faults.labels, 0)
     has_subcube, has_label = first_lanes(faults.size[SUBCUBES]), first_lanes(faults.size[FAULTY_NODES])
@@ -64,7 +64,7 @@ def _first_word_lanes(vector, count):
 
 
 @block(always=True)
-def _load_registers_32(faults, descent):
+def _load_registers_32(faults, _descent):
     """Return the registers of at most sixteen subcubes and faulty nodes with labels below 2^32, in lanes of 32 bits."""
     base = _load_low_halves(faults.base)
     has_subcube = _first_word_lanes(base, faults.size[SUBCUBES])
@@ -82,7 +82,7 @@ def _make_register_descend(load_registers: Any, width: int) -> Any:
         return (bits | bits >> HALF_WORD_BITS) & LOW32 if width == 32 else bits
 
     @block(always=True)
-    def view_region(registers, descent, x, control, first, last):
+    def view_region(registers, _descent, x, control, _first, _last):
         difference = fixed_offsets(registers.base, registers.free, x)
         zero = difference - difference
         overlapping = simd.bits((difference & simd.splat_like(difference, ~control)) == zero) & registers.has_subcube
@@ -92,13 +92,13 @@ def _make_register_descend(load_registers: Any, width: int) -> Any:
         high, dims = copy_dims(difference, registers.free, active)
         large = overlapping & ~registers.has_single
         entered_dims = union_bits(simd.select(simd.mask(difference, large), dims, zero))
-        copied = simd.bits((high & simd.splat_like(difference, active & ~entered_dims)) != zero)
-        covered_faults = popcount(copied & overlapping & registers.has_single)
+        covered = simd.bits((high & simd.splat_like(difference, active & ~entered_dims)) != zero)
+        covered_faults = popcount(covered & overlapping & registers.has_single)
         return RegionView(closed_dims, entered_dims, covered_faults, _NO_LIST, _NO_LIST)
 
     @block(always=True)
-    def find_refused(registers, faults, x, bits):
-        """Return all dimensions in which node x has a faulty neighbour, in ``bits`` or not; no link is faulty."""
+    def find_refused(registers, _faults, x, _dims):
+        """Return all dimensions in which node x has a faulty neighbour; no link is faulty."""
         difference = registers.labels ^ simd.splat_like(registers.labels, x)
         zero = difference - difference
         return union_bits(

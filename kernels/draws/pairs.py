@@ -20,7 +20,7 @@ from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 from . import philox
 from .lanes import valid_lanes
-from .nodes import status_lanes
+from .statuses import status_lanes
 
 #: Number of trials in a batch.
 BATCH = 512

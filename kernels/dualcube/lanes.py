@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws.nodes import status_lanes
+from ..draws.statuses import status_lanes
 from ..machine import simd
 from ..machine.array_types import U64, Words
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount

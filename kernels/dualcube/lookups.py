@@ -14,7 +14,7 @@ import numpy as np
 
 from ..cube.labels import IS_FULL, STORED_LABELS, LabelSet, add_label, clear_labels, label_set
 from ..cube.paths import make_first_nonfaulty
-from ..draws.nodes import status
+from ..draws.statuses import status
 from ..machine.array_types import I64, U64, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.paths import make_first_nonfaulty
-from ..draws.nodes import status, status_lanes
+from ..draws.statuses import status, status_lanes
 from ..machine import simd
 from ..machine.array_types import U64
 from ..machine.bits import ONE, ZERO, highest, highest_bit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..draws.nodes import status_key, threshold
 from ..draws.pairs import draw_pairs, pair_arrays
+from ..draws.statuses import status_key, threshold
 from ..machine.jit import kernel
 from .scalar import dualcube_pairs
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.labels import IS_FULL, STORED_LABELS
-from ..draws.nodes import threshold
 from ..draws.pairs import BATCH, PairSource, draw_pairs, pair_arrays
+from ..draws.statuses import threshold
 from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..cube.bitmask import clear_node, count_words, has_node, set_node, spread_nodes
-from ..draws.nodes import status, status_lanes
+from ..draws.statuses import status, status_lanes
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel

@@ -39,7 +39,7 @@ class GatheringWorkspace(NamedTuple):
     """Scratch memory of one trial's flow; node labels are the renamed ones."""
 
     fault: Ints  #: (2^n): FAULT of the renamed nodes; the caller clears it after the trial
-    held: Ints  #: (2^n): amount of data that each node holds
+    held: Ints  #: (2^n): parts of data that each node holds (``layout.py``)
     stuck: Bytes  #: (2^n): whether the node waits for ever, in ``run_as_printed``; 0 outside
     length: Ints  #: (2^n): distance from the start of a search; -1 if not visited, and outside searches
     queue: Ints  #: (2^n): queue of a search
@@ -116,7 +116,7 @@ def list_failing(n, flow):
 
 @block
 def initialise_data(n, unit, flow):
-    """Give every node one unit of data, except isolated and faulty nodes; return the number of nodes with data."""
+    """Give every node ``unit`` parts of data, except isolated and faulty nodes; return the number of nodes with data."""
     full = (np.int64(1) << n) - 1
     holders = np.int64(0)
     for y in range(full + 1):
@@ -231,7 +231,7 @@ def _is_arriving(n, y, origin, flow):
 
 @block
 def list_partners(n, y, half, corrected, flow):
-    """Return the mask of the dimensions of a failing node's partners, to which it gives equal parts of its data (R9).
+    """Return the mask of the dimensions of a failing node's partners, to which it gives equal amounts of its data (R9).
 
     They are the active neighbours without a dead link in between; if ``corrected``, only those that are not failing themselves.
     """
@@ -259,7 +259,7 @@ def _give_to_partners(y, half, partners, flow):
 
 @block
 def run_traditional(n, reroute, flow):
-    """Run TC, or traditional rerouting with ``reroute``; return the amount of data that arrives (R12, R18)."""
+    """Run TC, or traditional rerouting with ``reroute``; return the parts that arrive (R12, R18)."""
     for i in range(n):
         half = np.int64(1) << (n - 1 - i)
         for e in range(flow.begin[i], flow.begin[i + 1]):

@@ -72,7 +72,7 @@ def set_up(params):
 
 @block
 def common_denominator(n):
-    """Return ``layout.common_denominator(n)``."""
+    """Return ``layout.common_denominator(n)``, the number of parts in a unit."""
     out = np.int64(1)
     least = np.int64(1)
     for m in range(1, n):
@@ -87,7 +87,7 @@ def common_denominator(n):
 
 @block
 def _count_run(tally, run, lost, holders):
-    """Tally the amount of data that an algorithm of RUNS loses; ``holders`` is the number of nodes with data."""
+    """Tally the parts ``lost`` by an algorithm of RUNS; ``holders`` is the number of nodes with data, each with one unit."""
     if lost == 0:
         tally[_COMPLETE[run]] += 1
         return
@@ -114,7 +114,7 @@ def _run_algorithms(n, t, failing, flow, tally):
 
     Each algorithm uses up the data of the one before, so ``initialise_data`` comes before each.
     """
-    unit = common_denominator(n)
+    unit = common_denominator(n)  # in parts, as all amounts but ``stranded``
     holders = initialise_data(n, unit, flow)
     whole = holders * unit
     add_quantity(tally, _EXPECTED, holders)

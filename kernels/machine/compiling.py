@@ -1,6 +1,8 @@
-"""What this process compiles at present: for reports of progress, and for a warning when a person may wonder.
+"""The compilation that this process waits for at present, for reports of progress and for a warning if it takes long.
 
-Numba compiles one function at a time, so there is at most one present compilation.  Does not import numba.
+This process compiles the kernel itself, or waits until another process has compiled it and stored it in the cache.  Kernels are
+compiled, and waited for, under one lock (``jit.py``), so one thread at a time sets the present compilation, and others read it.
+This module does not import numba.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ WARN_SECONDS = 5.0
 
 @dataclass
 class Compilation:
-    """A kernel that is compiled, or that another process compiles while this one waits."""
+    """A kernel that this process compiles, or a kernel or block that another process compiles while this one waits."""
 
-    name: str  #: the kernel's subject, module and function, as ``Kernel.label``
+    name: str  #: the kernel, as ``Kernel.label``; with a ``holder`` the function of the kernel or block, from its cache file
     holder: str = ""  #: the other process, such as ``process 77 on node1``; empty while this process compiles
-    begun: float = field(default_factory=time.monotonic)  #: when it began, by ``time.monotonic``
+    begun: float = field(default_factory=time.monotonic)  #: when it, or the wait, began, by ``time.monotonic``
 
 
+#: The innermost compilation: a kernel that is compiled may wait for a block that another process compiles.
 _present: Compilation | None = None
 
 #: Number of contexts of ``report_compilations`` that are open.
@@ -34,7 +37,7 @@ _reporters = 0
 
 
 def present_compilation() -> Compilation | None:
-    """Return what this process compiles at present, or None."""
+    """Return the compilation that this process does or waits for at present, or None."""
     return _present
 
 
@@ -51,7 +54,7 @@ def report_compilations() -> Iterator[None]:
 
 @contextlib.contextmanager
 def note_compilation(name: str, holder: str = "") -> Iterator[None]:
-    """Make a kernel the present compilation inside this context, and log a warning if that takes long and is not reported."""
+    """Make ``name`` the present compilation inside this context; log a warning after WARN_SECONDS unless it is reported."""
     global _present
     before, _present = _present, Compilation(name, holder)
     _LOG.debug("%s", _describe(_present))

@@ -1,4 +1,6 @@
-"""Vectors of 512 bits as values: the few operations that lane kernels need, each defined by NumPy code.
+"""Vectors of 512 bits as values: the few operations that lane kernels need, each with an equivalent in NumPy.
+
+A *lane* is one number of a vector.  A lane kernel computes many trials at once, mostly one per lane.
 
 Vectors and masks have NumPy's operators:
 
@@ -19,12 +21,18 @@ Vectors and masks have NumPy's operators:
 An integer literal stands for all lanes: ``x <= 2``, ``(d & (d - 1)) == 0``.  Write ``splat_like`` for a variable, because NumPy
 widens narrow lanes when they are combined with a ``np.int64``, and compiled code would differ from plain Python.
 
-A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has one bit per lane.  Kernels
-use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  The body of each operation defines
-it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.  ``@operation`` (``vectors.py``) adds
-two functions: one from the types of the arguments to the type of the result, None if the operation does not take them, and one
-``(b, t, *values)`` that appends LLVM instructions with the builder ``b`` for ``values`` of the Numba types ``t``, and returns the
-result.  In the latter an array is the address of its first item.
+A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has a truth value per lane.
+Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  ``join`` makes four vectors
+one.
+
+The body of each operation defines it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.
+Only the values that docstrings leave open may differ in compiled code: those of ``closeness``, of the items that
+``store_compressed`` does not fill, and of ``splat_like`` for negative values of narrow types.
+
+``@operation`` (``vectors.py``) adds two functions.  The first maps the types of the arguments to the type of the result, or to
+None if the operation does not take them.  The second, ``(b, t, *values)``, appends LLVM instructions with the builder ``b`` and
+returns the result.  ``values`` are the operation's arguments in their order, an array as the address of its first item, and
+``t`` are their Numba types: ``t[0]`` is that of the first argument.  A ``Vector`` has ``bits`` (of a lane) and ``lanes``.
 
 LLVM splits vectors on machines with narrower registers.  Where its form of an operation would be long, the operation is written
 for the target:
@@ -253,7 +261,10 @@ def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
     _emit_like,
 )
 def splat_like(vector: Any, value: Any) -> Any:
-    """Return a vector of the type of ``vector`` with the low bits of ``value``, an integer of any width, in every lane."""
+    """Return a vector of the type of ``vector`` with the low bits of ``value``, an integer of any width, in every lane.
+
+    A negative value must be of a type at least as wide as a lane, because compiled code extends narrower values by zeros.
+    """
     return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
 
 
@@ -306,7 +317,8 @@ def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
         return ir.Constant(x.type, [c] * x.type.count)
 
     if t[0].bits == 16 and "ssse3" in FEATURES and "avx512bw" not in FEATURES:
-        # Look up both bytes: of x for the low byte, of x ^ 8 for the high byte.  From 16 on bit 7 is set, which gives 0.
+        # Look up both bytes: of x for the low byte, of x ^ 8 for the high byte.  Adding 0x70 = 128 - 16 sets bit 7 from 16 on,
+        # which gives 0, and leaves the low four bits, by which smaller numbers are looked up.
         x = call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, every(16))
         index = b.add(b.xor(b.mul(x, every(0x0101)), every(0x0800)), every(0x7070))
         return _look_up_bytes(b, [1 << i for i in range(8)] + [0] * 8, index)
@@ -327,7 +339,10 @@ def _look_up_bytes(b: Any, table: list[int], index: Any) -> Any:
 
 @operation(same_type, _emit_one_hot)
 def one_hot(x: Any) -> Any:
-    """Return ``1 << x``, and 0 in lanes where ``x`` is at least the lane width (one shift on x86)."""
+    """Return ``1 << x``, and 0 in lanes where ``x`` is at least the lane width.
+
+    It is one shift with AVX2 for 32 and 64 bits, and with AVX-512 for 16 bits too.
+    """
     return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
         x.dtype
     )
@@ -373,7 +388,7 @@ def closeness(x: Any) -> Any:
 
 @operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{intrinsic_suffix(t[0])}", x.type, x))
 def reverse(x: Any) -> Any:
-    """Return the bits of each lane in reverse order (one instruction on x86 for 8)."""
+    """Return the bits of each lane in reverse order (one instruction on x86 with GFNI for lanes of 8)."""
     ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
     return np.packbits(ordered, axis=1, bitorder="little").view(x.dtype).reshape(-1)
 
@@ -520,7 +535,8 @@ def _order_table(b: Any, lanes: int, items: int) -> Any:
 
 
 def _emit_compressed_part(b: Any, how: _Permutation, part: Any, chosen: Any) -> Any:
-    """Return a vector of ``how.lanes`` lanes, those of the integer ``chosen`` moved to the front."""
+    """Return the vector ``part`` of ``how.lanes`` lanes with the lanes whose bits are set in ``chosen`` moved to the front."""
+    # An item is what the instruction moves; ``size`` is the number of items in ``part``, and of bytes in a row of the table.
     items = part.type.element.width // how.item
     size, word = how.lanes * items, ir.IntType(64)
     row = b.gep(_order_table(b, how.lanes, items), [b.mul(chosen, word(size))])
@@ -529,6 +545,7 @@ def _emit_compressed_part(b: Any, how: _Permutation, part: Any, chosen: Any) -> 
     register = ir.VectorType(ir.IntType(how.item), 8 if how.item == 32 else 16)
     if how.item == 32:
         order = b.zext(order, register)
+    # Eight lanes of 8 bits fill half of a register, so the order and the lanes are both padded to a whole one.
     order, whole = (_resize(b, x, x.type.count * register.count // size) for x in (order, part))
     moved = b.bitcast(call_llvm(b, how.name, register, b.bitcast(whole, register), order), whole.type)
     return _resize(b, moved, part.type.count)
@@ -540,9 +557,10 @@ def _take_lanes(b: Any, x: Any, first: int, count: int) -> Any:
 
 
 def _resize(b: Any, x: Any, count: int) -> Any:
-    """Return a vector of ``count`` lanes that begins with the lanes of ``x``, or with some of them."""
+    """Return the first ``count`` lanes of ``x``, followed by undefined lanes if ``x`` has fewer."""
     if count == x.type.count:
         return x
+    # Index x.type.count is the first lane of the second, undefined vector.
     index = [min(i, x.type.count) for i in range(count)]
     return b.shuffle_vector(
         x, ir.Constant(x.type, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), count), index)
@@ -550,6 +568,7 @@ def _resize(b: Any, x: Any, count: int) -> Any:
 
 
 def _emit_store_compressed(b: Any, t: Any, array: Any, offset: Any, chosen: Any, x: Any) -> None:
+    # t: the types of array, offset, chosen and x, whose vector type is t[3].
     how = _choose_permutation(t[3].bits)
     if how is None:
         mask, rest = _emit_mask(b, (t[3],), x, chosen), ir.Constant(x.type, ir.Undefined)
@@ -595,7 +614,7 @@ def low_halves(x: Any, y: Any) -> Any:
 
 def _make_view(bits: int) -> Callable[..., Any]:
     def view(x: Any) -> Any:
-        """Return the same 512 bits as lanes of the width in the function's name."""
+        """Return the same 512 bits as lanes of ``bits`` bits: 8 for ``as8``, 16 for ``as16``, and so on."""
         return x.view(f"u{bits // 8}")
 
     kind = Vector(bits)

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..draws.nodes import status, status_lanes, threshold
 from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
+from ..draws.statuses import status, status_lanes, threshold
 from ..machine import simd
 from ..machine.array_types import I64, U64, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, popcount

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..draws.faults import trial_faults
-from ..draws.nodes import threshold
 from ..draws.pairs import PairSource, draw_pairs, pair_arrays
+from ..draws.statuses import threshold
 from ..machine.jit import kernel
 
 

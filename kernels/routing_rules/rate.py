@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.labels import LabelSet, label_set
-from ..draws.nodes import threshold
 from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
+from ..draws.statuses import threshold
 from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch

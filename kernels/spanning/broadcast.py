@@ -1,7 +1,7 @@
 """Packets broadcast around a fault: the spanning trees of one trial, built node by node, and the steps that the packets take.
 
-Entry points: ``count_steps``, ``single_tree_and_bound`` and ``light_heights``.  S1 to S10 are interpretations of Sui, Wang & Lee
-(``docs/readings/sui-wang-lee.md``).
+Entry points: ``count_steps`` and ``single_tree_and_bound`` for trials (``scalar.py``), ``light_heights`` to check the light trees
+of any source and faulty node.  S1 to S10 are interpretations of Sui, Wang & Lee (``docs/readings/sui-wang-lee.md``).
 
 Without a faulty node the trees are the n trees of Johnsson and Ho (S1).  Around one faulty node they are the n - 1 *light trees*
 of Algorithm A (S5), which span all other nodes.  The *pivot* of tree i is the source's neighbour across position i.  A tree is
@@ -9,7 +9,8 @@ of Algorithm A (S5), which span all other nodes.  The *pivot* of tree i is the s
 child of it.
 
 The rules for parents are for labels relative to the source, with the dimensions at other *positions* (S4): the faulty node, at
-distance d, becomes 1^d 0^(n-d).  Hence they give a parent by the position of the dimension across which it is.
+distance d, becomes 1^d 0^(n-d).  Hence they give a parent by the position of the dimension across which it is.  A parent and a
+position are never negative; the negative values ROOT and ABSENT stand in place of either.
 
 Trees are written label by label and then checked as arbitrary trees: heights by walking to the root, and that no directed link is
 in two trees.  The count of steps uses one fact that the simulation of packets proves: on trees that share no directed link,
@@ -26,7 +27,7 @@ from ..machine import bits
 from ..machine.array_types import Ints
 from ..machine.jit import block, kernel, scratch
 
-#: Values in place of a parent, or of its position: at the root of a tree, and at a node that is not in it.
+#: Negative values in place of a parent, or of its position: at the root of a tree, and at a node that is not in it.
 ROOT = np.int64(-1)
 ABSENT = np.int64(-2)
 
@@ -34,7 +35,7 @@ ABSENT = np.int64(-2)
 class BroadcastWorkspace(NamedTuple):
     """Scratch memory for the trees of Q_n; made by ``broadcast_workspace_for``."""
 
-    parent: Ints  #: (2^n): parent of each node in one tree
+    parent: Ints  #: (2^n): parent of each node in one tree, or ROOT or ABSENT
     used: Ints  #: (2^n): mask of the dimensions across which each node has a child in one of the trees so far
     dims: Ints  #: (n): the dimension at each position (S4)
 
@@ -80,6 +81,7 @@ def _light_parent_position(n, d, i, v):
     """
     m = n
     while True:
+        # Here v is a label of Q_m relative to its source, its faulty node is 1^d 0^(m-d), 1 <= d <= m, and i <= m - 2.
         half = np.int64(1) << (m - 1)
         root = ROOT if m == n else m  # the root of an inner tree is a child across the position above the inner cube
         if v < half:
@@ -92,12 +94,12 @@ def _light_parent_position(n, d, i, v):
             position = _pivoted_parent_position(m - 1, i, v)
             return m - 1 if position == ROOT else position
         if i == m - 2:  # the last tree of case A
-            if v == half - (np.int64(1) << (m - d)):
+            if v == half - (np.int64(1) << (m - d)):  # the faulty node, 1^(d-1) 0^(m-d) in this half
                 return ABSENT
             if bits.popcount(np.uint64(v)) == 1 and v < np.int64(1) << (m - 2):
                 return bits.lowest(np.uint64(v))  # step 5: s' is the parent of s'_j
             return m - 1  # step 6
-        m -= 1
+        m -= 1  # go on with the half, whose source is s'
         d -= 1
 
 
@@ -113,8 +115,9 @@ def _place_dimensions(n, source, fault, dims):
 
 
 @block
-def _write_light_tree(n, d, i, source, fault, dims, parent, pivoted):
+def _write_light_tree(n, i, source, fault, dims, parent, pivoted):
     """Write light tree i to ``parent``, re-rooted at the source unless ``pivoted``; return its root."""
+    d = bits.popcount(np.uint64(source ^ fault))
     _place_dimensions(n, source, fault, dims)
     for v in range(np.int64(1) << n):
         placed = np.int64(0)  # v relative to the source, with its bits at their positions
@@ -140,8 +143,8 @@ def _write_rooted_tree(n, i, source, parent):
 
 
 @block
-def tree_height(parent, root, fault):
-    """Return the height of a tree from ``root`` with every node but ``fault``; -1 if it is not such a tree."""
+def _tree_height(parent, root, fault):
+    """Return the height of a tree from ``root`` with every node but ``fault`` (-1: every node); -1 if it is not such a tree."""
     size = parent.size
     height = np.int64(0)
     for v in range(size):
@@ -172,21 +175,21 @@ def _claim_links(parent, used):
 
 
 @block
-def count_steps(n, d, packets, source, fault, workspace):
+def count_steps(n, packets, source, fault, workspace):
     """Return the steps of the packets on the trees around ``source``; -1 if these are not edge-disjoint spanning trees.
 
-    ``fault`` is the faulty node at distance d, or -1 for d = 0.  Packets are dealt to the trees in turn (S10).
+    ``fault`` is -1 without a faulty node.  Packets are dealt to the trees in turn (S10).
     """
-    trees = n if d == 0 else n - 1
+    trees = n if fault < 0 else n - 1
     for v in range(workspace.used.size):
         workspace.used[v] = 0
     steps = np.int64(0)
     for i in range(trees):
-        if d == 0:
+        if fault < 0:
             _write_rooted_tree(n, i, source, workspace.parent)
         else:
-            _write_light_tree(n, d, i, source, fault, workspace.dims, workspace.parent, False)
-        height = tree_height(workspace.parent, source, fault)
+            _write_light_tree(n, i, source, fault, workspace.dims, workspace.parent, False)
+        height = _tree_height(workspace.parent, source, fault)
         if height < 0 or not _claim_links(workspace.parent, workspace.used):
             return np.int64(-1)
         tree_packets = (packets - i + trees - 1) // trees
@@ -203,9 +206,9 @@ def single_tree_and_bound(n, packets, source, fault):
     """Return the steps on one tree (binomial without a faulty node, else shortest-path), and a lower bound for every schedule.
 
     The tree is as high as the distance of the farthest node (S10).  For the bound, the last of M packets to leave the source s
-    leaves in step ceil(M / deg s) or later, and may have the longest distance to go.  Node v receives nothing before step
-    dist(s, v), and at most deg v packets per step from then on.  One faulty node makes no path longer: nodes at distance two or
-    more have several shortest paths without common inner nodes.
+    leaves in step ceil(M / deg s) or later, and must still go to the farthest node, because every node receives every packet.
+    Node v receives nothing before step dist(s, v), and at most deg v packets per step from then on.  One faulty node makes no
+    path longer: nodes at distance two or more have several shortest paths without common inner nodes.
     """
     farthest = np.int64(0)
     last_arrival = np.int64(0)  # the latest least step at which some node has all packets
@@ -230,12 +233,11 @@ def light_heights(n, source, fault, pivoted, heights):
     Returns whether the trees span and share no directed link; 2 <= n, and ``heights`` has n - 1 entries.
     """
     workspace = broadcast_workspace_for(n)
-    d = bits.popcount(np.uint64(source ^ fault))
     for v in range(workspace.used.size):
         workspace.used[v] = 0
     is_sound = True
     for i in range(n - 1):
-        root = _write_light_tree(n, d, i, source, fault, workspace.dims, workspace.parent, pivoted)
-        heights[i] = tree_height(workspace.parent, root, fault)
+        root = _write_light_tree(n, i, source, fault, workspace.dims, workspace.parent, pivoted)
+        heights[i] = _tree_height(workspace.parent, root, fault)
         is_sound &= heights[i] >= 0 and _claim_links(workspace.parent, workspace.used)
     return is_sound

@@ -9,7 +9,7 @@ import numpy as np
 from ..cube.bitmask import word_mask
 from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
-from ..draws.nodes import Rows, mark_faults, rows_for
+from ..draws.node_rows import Rows, mark_faults, rows_for
 from ..machine import bits
 from ..machine.array_types import I64, Words
 from ..machine.jit import block, scratch
@@ -94,7 +94,7 @@ def _broadcast_trial(key, t, params, scratch, tally):
     """
     n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
-    steps = count_steps(n, d, packets, source, fault, scratch)
+    steps = count_steps(n, packets, source, fault, scratch)
     single, bound = single_tree_and_bound(n, packets, source, fault)
     add_quantity(tally, _SINGLE, single)
     add_quantity(tally, _BOUND, bound)

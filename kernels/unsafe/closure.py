@@ -20,8 +20,9 @@ from .rounds import make_vector_masks, run_bitmask_rounds, run_word_rounds
 
 #: Largest dimension of a subcube whose rounds are run: 2^30 nodes take 128 MiB.
 MAX_DIMENSION = 30
-#: Largest dimension of a subcube with preallocated scratch memory; larger subcubes, rare under few faults, allocate it.
-MAX_SPARE_DIMENSION = 12
+#: Largest dimension of a cube with scratch memory of its own, 33 MB, which the system provides when it is first written to.  A
+#: larger cube allocates it in each trial, and its new pages take longer than its rounds.
+_MAX_KEPT_DIMENSION = 27
 
 
 class CubeScratch(NamedTuple):
@@ -33,14 +34,20 @@ class CubeScratch(NamedTuple):
 
 
 @scratch
-def make_cube_scratch():
-    """Return scratch memory for cubes of up to MAX_SPARE_DIMENSION dimensions."""
-    word_count = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
+def _cube_scratch_of(d):
+    """Return scratch memory for cubes of up to d dimensions."""
+    word_count = np.int64(1) << max(d - 6, np.int64(3))
     return CubeScratch(
         np.empty(word_count, np.uint64),
         np.empty(word_count, np.uint64),
-        make_vector_masks(np.int64(MAX_SPARE_DIMENSION)),
+        make_vector_masks(d),
     )
+
+
+@scratch
+def make_cube_scratch(n):
+    """Return scratch memory for subcubes of an n-cube, n an int64."""
+    return _cube_scratch_of(min(n, np.int64(_MAX_KEPT_DIMENSION)))
 
 
 @block
@@ -56,7 +63,6 @@ def rounds_inside(labels, f, base, free, spare):
 
     ``labels`` holds f distinct faults, inside or not; ``spare`` is from ``make_cube_scratch``.
     """
-    state, other, masks = spare.state, spare.other, spare.masks
     d = bits.popcount(free)
     if d > MAX_DIMENSION:
         return np.int64(-1)
@@ -68,14 +74,12 @@ def rounds_inside(labels, f, base, free, spare):
         rounds, _ = run_word_rounds(word, d)
         return rounds
     word_count = np.int64(1) << max(d - 6, 3)
-    if d > MAX_SPARE_DIMENSION:
-        state = np.empty(word_count, np.uint64)
-        other = np.empty(word_count, np.uint64)
-        masks = make_vector_masks(d)
-    state[:word_count] = ZERO
+    if word_count > spare.state.size:
+        spare = _cube_scratch_of(d)
+    spare.state[:word_count] = ZERO
     for i in range(f):
-        set_fault_inside(state, base, free, labels[i])
-    return run_bitmask_rounds(state, other, masks, d)
+        set_fault_inside(spare.state, base, free, labels[i])
+    return run_bitmask_rounds(spare.state, spare.other, spare.masks, d)
 
 
 @scratch

@@ -34,9 +34,8 @@ _MOST_IN_LANES = {
 _LANES_OF_LARGE_CUBES = {True: 3400, False: 2500}
 
 #: Smallest number of faults of Q_17 .. Q_27 for which marking the whole cube is faster than merging subcubes, measured likewise:
-#: near it unsafe nodes begin to fill the cube, and the ratio of the two times differs by a quarter from process to process.  From
-#: Q_28 on marking gains a tenth at most, and its arrays take 64 MB or more.
-_LEAST_MARKED = {17: 85, 18: 145, 19: 210, 20: 350, 21: 550, 22: 660, 23: 1050, 24: 1550, 25: 2600, 26: 4200, 27: 8000}
+#: near it unsafe nodes begin to fill the cube.  From Q_28 on marking gains a tenth at most, and its arrays take 64 MB or more.
+_LEAST_MARKED = {17: 82, 18: 134, 19: 205, 20: 325, 21: 520, 22: 740, 23: 1250, 24: 1950, 25: 3050, 26: 4300, 27: 8000}
 
 
 def _choose_fraction_kernel(n: int, f: int) -> str:

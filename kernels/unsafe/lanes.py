@@ -42,7 +42,7 @@ from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.lane_sums import LANE_SUM_WORDS, add_to_lane_sums, tally_lane_sums
 from ..tally.maxima import offer
-from .closure import MAX_SPARE_DIMENSION, CubeScratch, make_cube_scratch, set_fault_inside
+from .closure import CubeScratch, make_cube_scratch, set_fault_inside
 from .entry import (
     ALL_UNSAFE,
     CLASS_BOUNDS,
@@ -60,6 +60,9 @@ from .layout import SPLIT_ABOVE, F, N
 from .queues import append_with_subcube, close_and_measure, close_and_measure_unrolled, run_cubes
 from .rounds import run_bitmask_rounds
 from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
+
+#: Largest dimension of a subcube of which the lanes run the rounds; the scalar kernel counts trials with a larger one.
+_MAX_SINGLE_DIMENSION = 12
 
 
 class UnsafeWorkspace(NamedTuple):
@@ -155,7 +158,7 @@ def _add_chosen(nodes, chosen, lanes, lane_sums):
 
 @block
 def _run_subcube_rounds(work, base, free, column, lanes):
-    """Return the rounds inside one subcube of the trial in a column of the queue, with at most MAX_SPARE_DIMENSION dimensions.
+    """Return the rounds inside one subcube of the trial in a column of the queue, with at most _MAX_SINGLE_DIMENSION dimensions.
 
     ``base`` is a label in the subcube and ``free`` the mask of its free dimensions.  With fewer than nine of them the subcube is
     the first 2^d nodes of a 9-cube, one vector.  The other nodes have at most one neighbour in it, so they stay clear.
@@ -171,7 +174,7 @@ def _run_subcube_rounds(work, base, free, column, lanes):
 
 @block
 def _run_by_subcube(work, chosen, lanes, tally):
-    """Run the chosen trials of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
+    """Run the chosen trials of the queue's first vector, subcube by subcube of at most _MAX_SINGLE_DIMENSION dimensions.
 
     A trial takes as many rounds as the slowest of its subcubes.  A subcube is run once, or again if faults of another
     such subcube come between its own.  Returns the trials with more than LAST_BIN rounds, which are not counted.
@@ -202,10 +205,10 @@ def _run_by_subcube(work, chosen, lanes, tally):
 def _run_one_by_one(work, chosen, largest, lanes, tally):
     """Run the chosen trials of the queue's first vector; return the trials that the scalar kernel counts completely.
 
-    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or more than LAST_BIN rounds.  They
+    These have a subcube of more than _MAX_SINGLE_DIMENSION dimensions (``largest``), or more than LAST_BIN rounds.  They
     leave CLOSE_PAIRS here, because the scalar kernel counts them there again.
     """
-    by_scalar = chosen & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
+    by_scalar = chosen & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(_MAX_SINGLE_DIMENSION)))
     by_scalar |= _run_by_subcube(work, chosen ^ by_scalar, lanes, tally)
     tally[CLOSE_PAIRS] -= bits.popcount(by_scalar)
     rest = by_scalar
@@ -299,7 +302,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             sieve.make_queue(n, f + 2, first, lanes, word),
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
-            make_cube_scratch(),
+            make_cube_scratch(np.int64(_MAX_SINGLE_DIMENSION)),
             np.zeros(LANE_SUM_WORDS, np.uint64),
             np.zeros(LANE_SUM_WORDS * CLASS_BOUNDS.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),

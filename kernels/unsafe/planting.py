@@ -19,7 +19,8 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import philox
-from ..draws.nodes import Rows, next_row, node_label, rows_for
+from ..draws.node_rows import Rows, next_row, rows_for
+from ..draws.nodes import node_label
 from ..machine import simd
 from ..machine.array_types import Ints, Words, Words32
 from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO, first_lanes, popcount
@@ -81,7 +82,7 @@ def set_up(params):
         label_set(f),
         np.empty(f + 16, np.uint64),
         np.empty(f + 16, np.uint64),
-        make_cube_scratch(),
+        make_cube_scratch(n),
     )
 
 

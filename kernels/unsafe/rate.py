@@ -24,7 +24,7 @@ from ..cube.bitmask import count_words, set_node
 from ..cube.subcubes import merge_subcubes
 from ..draws import bernoulli
 from ..draws.binomial import binomial_table, sample_fault_count
-from ..draws.nodes import mark_faults, next_row, rows_for
+from ..draws.node_rows import mark_faults, next_row, rows_for
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from ..tally.maxima import offer

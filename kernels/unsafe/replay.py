@@ -6,7 +6,8 @@ import numpy as np
 
 from ..draws import bernoulli
 from ..draws.binomial import binomial_table, sample_fault_count
-from ..draws.nodes import fault_set, mark_faults, rows_for
+from ..draws.node_rows import mark_faults, rows_for
+from ..draws.nodes import fault_set
 from ..machine.jit import kernel
 from .planting import sample_close_pair, sample_low_labels, set_up, write_faults
 

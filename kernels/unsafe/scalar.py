@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
-from ..draws.nodes import Draws, Rows, count_sampled_labels, draw_faults, draws_for, mark_faults, rows_for
+from ..draws.node_rows import Rows, mark_faults, rows_for
+from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
 from ..machine.array_types import Words
 from ..machine.jit import block, kernel, scratch
@@ -51,7 +52,7 @@ def merging_scratch_for(params):
     few = count_sampled_labels(n, f)
     labels = np.empty(max(f, few), np.uint64)
     return MergingScratch(
-        labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), make_cube_scratch()
+        labels, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), draws_for(few), make_cube_scratch(n)
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import fastcube as fc
 from fastcube.algorithms import shortest
-from fastcube.kernels.draws import nodes
+from fastcube.kernels.draws import statuses
 from fastcube.networks.faults import RandomFaults
 from fastcube.networks.hypercube import Subcube
 
@@ -142,8 +142,8 @@ def test_kernels_hash_as_random_faults_do():
     faults = fc.random_faults(0.4, seed=9)
     with np.errstate(over="ignore"):  # without compiling, NumPy warns of wrapping products
         for label in (0, 1, 77, 2**40 + 5, 2**62 - 1):
-            assert int(nodes.status(np.uint64(faults.key), np.uint64(label))) == faults.status(label)
-        assert int(nodes.threshold(0.4)) == faults.threshold
+            assert int(statuses.status(np.uint64(faults.key), np.uint64(label))) == faults.status(label)
+        assert int(statuses.threshold(0.4)) == faults.threshold
 
 
 def test_random_faults_many_at_once_and_maxima():

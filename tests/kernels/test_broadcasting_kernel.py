@@ -21,10 +21,10 @@ import fastcube as fc
 from fastcube.kernels.broadcasting import dispatch, layout, replay
 from fastcube.kernels.broadcasting.descent import NO_SILENT_NODE, descent_for
 from fastcube.kernels.broadcasting.lanes import BROADCAST_LANES_16, BROADCAST_LANES_32
-from fastcube.kernels.broadcasting.lists import descend_listed
 from fastcube.kernels.broadcasting.memoised import broadcast_counted
 from fastcube.kernels.broadcasting.registers import descend_8, descend_16
 from fastcube.kernels.broadcasting.scalar import BROADCAST_SINGLE
+from fastcube.kernels.broadcasting.subcube_lists import descend_listed
 from fastcube.kernels.draws.faults import draw, faults_for, is_closed, unsafe_subcubes
 from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel

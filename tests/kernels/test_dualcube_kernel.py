@@ -12,8 +12,8 @@ from helpers.dualcube_trials import KEY, TALLIES, reference_pair, reference_tall
 from reference import dualcube as twin
 from scipy.special import chdtrc
 
-from fastcube.kernels.draws.nodes import threshold
 from fastcube.kernels.draws.pairs import BATCH, draw_pairs, pair_arrays
+from fastcube.kernels.draws.statuses import threshold
 from fastcube.kernels.dualcube import layout, replay
 from fastcube.kernels.dualcube import scalar as kernels
 from fastcube.kernels.dualcube.lanes import DualCube, route_batch_for, route_lengths

@@ -13,7 +13,7 @@ from reference import unsafe as plain
 from scipy.special import chdtrc
 
 from fastcube.kernels.cube import bitmask, labels, paths, subcubes
-from fastcube.kernels.draws import nodes, pairs
+from fastcube.kernels.draws import pairs, statuses
 from fastcube.kernels.draws.faults import trial_faults
 from fastcube.kernels.machine.jit import block, kernel
 
@@ -118,7 +118,7 @@ def test_faults_and_pair_are_uniform(f):
 @kernel("int64(uint64, int64, int64, float64, boolean, uint64[:, ::1])")
 def lazy_pairs(key, bits, stop, rate, whole, out):
     batch = pairs.pair_arrays()
-    n = pairs.draw_pairs(np.int64(0), stop, pairs.PairSource(key, nodes.threshold(rate), bits, whole), batch)
+    n = pairs.draw_pairs(np.int64(0), stop, pairs.PairSource(key, statuses.threshold(rate), bits, whole), batch)
     for i in range(n):
         out[i, 0], out[i, 1], out[i, 2], out[i, 3] = batch.trials[i], batch.keys[i], batch.sources[i], batch.targets[i]
     return n
@@ -142,7 +142,7 @@ def test_pairs_drawn_whole_have_a_status_key_of_their_own(bits, rate):
 
 @kernel("uint64(uint64, uint64)")
 def one_status(key, label):
-    return nodes.status(key, label)
+    return statuses.status(key, label)
 
 
 # ---------------------------------------------------------------- searches and paths

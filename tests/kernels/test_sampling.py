@@ -15,7 +15,7 @@ from helpers.documented import load_documented_sampler
 from scipy.special import chdtrc
 
 import fastcube as fc
-from fastcube.kernels.draws import links, nodes, philox
+from fastcube.kernels.draws import links, nodes, philox, statuses
 from fastcube.kernels.machine import simd
 from fastcube.kernels.machine.jit import kernel
 
@@ -63,12 +63,12 @@ def one_label(key, t, j, n):
 
 @kernel("uint64(uint64, uint64, uint64)")
 def one_status(key, t, label):
-    return nodes.status(nodes.status_key(key, t), label)
+    return statuses.status(statuses.status_key(key, t), label)
 
 
 @kernel("uint64(float64)")
 def one_threshold(rate):
-    return nodes.threshold(rate)
+    return statuses.threshold(rate)
 
 
 # ---------------------------------------------------------------- the generator

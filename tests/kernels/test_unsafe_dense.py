@@ -16,7 +16,8 @@ from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_
 
 from fastcube.kernels.cube import subcubes
 from fastcube.kernels.draws import bernoulli, binomial
-from fastcube.kernels.draws.nodes import fault_set, mark_faults, rows_for
+from fastcube.kernels.draws.node_rows import mark_faults, rows_for
+from fastcube.kernels.draws.nodes import fault_set
 from fastcube.kernels.machine import target
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import replay

@@ -195,7 +195,7 @@ def test_most_faults():
 def solved(labels):
     f = labels.size
     unsafe, rounds, close_pair, largest = evaluate_fault_set(
-        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), make_cube_scratch()
+        labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), make_cube_scratch(np.int64(12))
     )
     return np.int64(unsafe), rounds, np.int64(close_pair), largest
 

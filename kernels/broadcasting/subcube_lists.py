@@ -1,8 +1,22 @@
-"""Descents with any number of subcubes and faulty links: the subcubes that overlap a region are compacted into a list.
+"""Descents with any number of subcubes and faulty links: each node that is processed has a list of the subcubes in its region.
 
-The lists of the nodes on a path of the tree follow each other in ``Descent.base`` and ``Descent.free``, and the list of all
-subcubes is the first.  A list is read eight subcubes at a time, so lanes after its end are masked out.  ``_load_subcubes``,
-``_view_region`` and ``_find_refused`` are the blocks of the same names of ``make_descend``, which explains their results.
+A descent follows a message by BROADCAST1's rule, without a visit to every node (``descent.py``).  Its terms:
+
+- *unsafe*: nonfaulty, with two or more faulty or unsafe neighbours or a faulty link.
+- *closed*: faulty or unsafe.  Every other node is *active*.
+- *subcube*: a maximal subcube of closed nodes, as ``base``, one of its nodes, and ``free``, the mask of its free dimensions.  It
+  is *large* if it has a free dimension, and else one isolated faulty node.
+- *CONTROL*: the mask of dimensions that a node x receives; x serves its *region*, {x ^ m : m subset of CONTROL}.
+- *copy*: x sends one to each active neighbour in a dimension of CONTROL, highest first, and then one to each unsafe neighbour.
+  The copy in dimension b serves the nodes of the region that differ from x in b and in no dimension of an earlier copy.
+- *entered*: a copy's region that overlaps a large subcube; its node is processed.  A formula counts every other region, whose
+  faulty nodes are *covered*.
+- *refused*: a dimension in which the link or the neighbour of x is faulty.
+
+``descent.base`` and ``descent.free`` hold the list of all subcubes, then those of the nodes on the path to x.  The list of x
+starts where its sender's ends, at ``last``.  It overwrites lists of processed nodes alone, because every waiting node received
+from x's sender or a node before it on the path.  Vectors of eight subcubes may go beyond the end of a list; masks of lanes
+exclude the rest.
 """
 
 from __future__ import annotations
@@ -18,14 +32,15 @@ from ..machine.bits import ZERO, first_lanes, popcount
 from ..machine.jit import block
 from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
 
-_8 = np.int64(8)
+#: Subcubes per vector.
+_LANES = np.int64(8)
 
 
 class SubcubeCounts(NamedTuple):
-    """Numbers of subcubes at the start of ``descent.base`` and ``descent.free``."""
+    """Numbers of subcubes in the first list, which holds all of them."""
 
-    subcube_count: I64  #: number of all subcubes
-    large_count: I64  #: number of subcubes of one dimension or more
+    subcube_count: I64
+    large_count: I64  #: number of large ones
 
 
 @block
@@ -33,7 +48,7 @@ def _load_subcubes(faults, descent):
     """Copy all subcubes to the start of ``descent.base`` and ``descent.free``, and return their ``SubcubeCounts``."""
     count = faults.size[SUBCUBES]
     large_count = np.int64(0)
-    for at in range(0, count, _8):
+    for at in range(0, count, _LANES):
         base, free = simd.load(faults.base, at), simd.load(faults.free, at)
         simd.store(descent.base, at, base)
         simd.store(descent.free, at, free)
@@ -45,7 +60,7 @@ def _load_subcubes(faults, descent):
 def _filter_subcubes(descent, x, control, first, last):
     """Copy the subcubes first .. last - 1 that overlap the region of x to index ``last`` on; return the end of the copies."""
     end = last
-    for at in range(first, last, _8):
+    for at in range(first, last, _LANES):
         base, free = simd.load(descent.base, at), simd.load(descent.free, at)
         outside = fixed_offsets(base, free, x) & simd.splat_like(base, ~control)
         overlapping = simd.bits(outside == (base - base)) & first_lanes(last - at)
@@ -56,43 +71,40 @@ def _filter_subcubes(descent, x, control, first, last):
 
 
 @block(always=True)
-def _view_region(subcubes, descent, x, control, first, last):
-    """Return the ``RegionView`` of node x, whose sender's list of subcubes is first .. last - 1.
-
-    Stores x's own list from index ``last`` on, over lists of nodes that have been processed.
-    """
+def _view_region(_subcubes, descent, x, control, first, last):
+    """Store the list of node x, whose sender's list is first .. last - 1, and return the ``RegionView`` of x."""
     end = _filter_subcubes(descent, x, control, first, last)
     zero = simd.splat(ZERO)
     neighbours = zero
-    for at in range(last, end, _8):
+    for at in range(last, end, _LANES):
         free = simd.load(descent.free, at)
         dims = neighbour_dims(fixed_offsets(simd.load(descent.base, at), free, x), free)
         neighbours = neighbours | simd.select(simd.mask(dims, first_lanes(end - at)), dims, zero)
     closed_dims = simd.union(neighbours) & control
-    active = control & ~closed_dims
+    active = control & ~closed_dims  # the dimensions of the copies to active neighbours
     entered = zero
-    for at in range(last, end, _8):
+    for at in range(last, end, _LANES):
         free = simd.load(descent.free, at)
         _, dims = copy_dims(fixed_offsets(simd.load(descent.base, at), free, x), free, active)
         large = simd.bits(free != zero) & first_lanes(end - at)
         entered = entered | simd.select(simd.mask(dims, large), dims, zero)
     entered_dims = simd.union(entered)
     covered_faults = np.int64(0)
-    for at in range(last, end, _8):
+    for at in range(last, end, _LANES):
         free = simd.load(descent.free, at)
         high, _ = copy_dims(fixed_offsets(simd.load(descent.base, at), free, x), free, active)
-        copied = simd.bits((high & simd.splat(active & ~entered_dims)) != zero)
-        covered_faults += popcount(copied & simd.bits(free == zero) & first_lanes(end - at))
+        covered = simd.bits((high & simd.splat(active & ~entered_dims)) != zero)
+        covered_faults += popcount(covered & simd.bits(free == zero) & first_lanes(end - at))
     return RegionView(closed_dims, entered_dims, covered_faults, last, end)
 
 
 @block(always=True)
-def _find_refused(subcubes, faults, x, bits):
-    """Return the dimensions of ``bits`` in which a fault blocks node x."""
+def _find_refused(_subcubes, faults, x, dims):
+    """Return the refused dimensions of the mask ``dims`` for node x."""
     refused = ZERO
-    while bits:
-        bit = bits & (ZERO - bits)
-        bits ^= bit
+    while dims:
+        bit = dims & (ZERO - dims)
+        dims ^= bit
         if blocked(faults, x, bit):
             refused |= bit
     return refused
