@@ -1,7 +1,7 @@
 """Faults sampled on demand: ``random_faults`` decides by a hash of its label whether a node is faulty, without a list of faults.
 
 A network has at most 2^64 nodes, because labels are words of 64 bits.  The hash is called a node's *status*, here and in the
-kernels (``kernels/draws/statuses.py``, which must compute the same): a random word of 64 bits, by which the node is faulty if it is
+kernels (``kernels/draws/statuses.py``, which must compute the same): a random word of 64 bits, and the node is faulty if it is
 below a threshold.
 """
 
