@@ -52,7 +52,7 @@ def show_plan(run: CheckedRun) -> None:
     seconds = measured_seconds(study, points, most=missing)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
-    measured = f"measured now, by up to {SECONDS} s of trials at {count_text(min(MEASURED, len(points)), 'point')}"
+    measured = f"measured now, by about {SECONDS} s of trials at {count_text(min(MEASURED, len(points)), 'point')}"
     if goal.is_adaptive:
         click.echo(f"trials  until {_targets_text(goal)}: how many is not known before")
         million = seconds_text(1e6 * sum(seconds) / cores)

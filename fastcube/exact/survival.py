@@ -1,4 +1,9 @@
-"""Exact values of survival: the numbers of fault sets that leave a small network connected (N11)."""
+"""Exact values of survival: the numbers of fault sets that leave a small network connected (N11).
+
+Three computations give them.  Sets of faulty nodes are counted up to n = 4 in NumPy, all at once (``component_counts``), and at
+n = 5 by a kernel, or read from the package for a built-in network.  Sets of faulty links are counted without a look at each, by a
+frontier of partitions (``_count_spanning``).  A set is *1-extra* if it disconnects the network and isolates no node.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +87,7 @@ class ExactSurvival:
 
     @functools.cached_property
     def _counts(self) -> dict[str, list[int]]:
+        """The counts of faulty nodes by name: all up to n = SMALL, and ``nodes`` and ``extra_1`` at n = 5."""
         if self.n > SMALL:
             if self.family.own is None:
                 return _read_counts(self.family.name)
@@ -216,13 +222,17 @@ def count_all_node_sets(family: Family) -> list[list[int]]:
     from ..kernels.survival.all_sets import DIMENSIONS, GROUPS, count_node_sets
 
     table, progress = family.table(DIMENSIONS), Progress()
-    total, step = np.zeros((2, 33), np.int64), GROUPS // 256
+    nodes = 2**DIMENSIONS
+    sets_in_group = 2**nodes // GROUPS
+    total = np.zeros((2, nodes + 1), np.int64)  # a row for each of both counts, by the number of faulty nodes
+    step = GROUPS // 256  # groups between two reports
     progress.start(0)
     for first in range(0, GROUPS, step):
-        total += count_node_sets(table, first, first + step)
-        if progress.is_due(final := first + step == GROUPS):
-            progress.update(512 * (first + step), 512 * GROUPS, f"fault sets of {family.name}", final=final)
-    return total[:, :32].tolist()  # type: ignore[no-any-return]
+        stop = first + step
+        total += count_node_sets(table, first, stop)
+        if progress.is_due(final := stop == GROUPS):
+            progress.update(sets_in_group * stop, sets_in_group * GROUPS, f"fault sets of {family.name}", final=final)
+    return total[:, :nodes].tolist()  # type: ignore[no-any-return]
 
 
 def component_counts(
@@ -252,9 +262,11 @@ def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
     """Return the numbers of sets of k links whose removal leaves all nodes connected, by a frontier of partitions.
 
     Links are taken one by one.  Only the partition of nodes that still have links to come, into connected classes, matters for
-    the rest.  It is stored by each node's smallest class member.  For each partition one integer holds the numbers of
-    choices that lead to it: its base-2^64 digits, by the number of removed links.
+    the rest.  It is stored by each node's smallest class member.  For each partition one integer has the numbers of choices that
+    lead to it, by the number of removed links, as digits in base 2^64.  No digit overflows, because up to _MOST_LINKS links have
+    at most 2^32 sets.
     """
+    digit_bits = 64
     last = {v: i for i, link in enumerate(links) for v in link}
     last[links[-1][0]] = len(links)  # one node stays until the end, so that the last class is never closed
     first = {v: i for i, link in reversed(list(enumerate(links))) for v in link}
@@ -266,13 +278,13 @@ def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
             part = dict(state) | {v: v for v in link if first[v] == i}
             a, b = sorted((part[link[0]], part[link[1]]))
             joined = {v: a if p == b else p for v, p in part.items()}
-            for chosen, weight in ((joined, ways), (part, ways << 64)):
+            for chosen, weight in ((joined, ways), (part, ways << digit_bits)):
                 closed = _close_nodes(chosen, ended)
                 if closed is not None:
                     after[closed] += weight
         states = after
     (total,) = states.values()
-    return [total >> 64 * k & 2**64 - 1 for k in range(len(links) + 1)]
+    return [total >> digit_bits * k & 2**digit_bits - 1 for k in range(len(links) + 1)]
 
 
 def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int], ...] | None:

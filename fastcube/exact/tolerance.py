@@ -106,8 +106,8 @@ def tolerance(rule: Any, n: int, most: int | None = None) -> Tolerance:
     >>> found.faults, sorted(found.cube.faulty_nodes), found.s, found.t  # both neighbours of 0 on the way to 3 are faulty
     (1, [1, 2], 0, 3)
     """
+    from ..kernels.routing_rules.all_sets import make_first_loss_kernel
     from ..kernels.routing_rules.rules import RULES
-    from ..kernels.routing_rules.scalar import make_first_loss_kernel
 
     name = rule_name(rule, "rule must be a jitted function or a name")
     if rule == "SIDETRACK":

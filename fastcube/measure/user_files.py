@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -38,15 +38,18 @@ class _RecordingLoader(SourceFileLoader):
 
 
 class _RecordingFinder:
-    """Finds the modules that Python would find too, and records those in the folders of users' files.
+    """Finds the modules that Python would find in its path too, and records those in the folders of users' files.
 
-    It is the first finder of the process, so it decides by names of files whether a module can be in these folders at all.
+    It is the first finder of the process, so it decides by names of files whether a module can be in these folders at all, and
+    leaves built-in and frozen modules to Python, which takes them before any file.
     """
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
         if not any((folder / f"{top}.py").is_file() or (folder / top).is_dir() for folder in _FOLDERS):
+            return None
+        if BuiltinImporter.find_spec(name) or FrozenImporter.find_spec(name):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
@@ -75,7 +78,8 @@ def import_file(name: str, path: Path) -> ModuleType:
     """Execute a user's file as the module ``name``; the executed source is the source that will be hashed.
 
     The file can import the files next to it.  Raises ImportError if one of them has the name of a module that a file of another
-    folder has imported.
+    folder has imported, and every error of the file itself.  After an error ``sys.modules`` still has the module, which another
+    import of ``name`` by this function replaces.
     """
     _FOLDERS[path.resolve().parent] = None
     if _RecordingFinder not in sys.meta_path:
@@ -136,7 +140,10 @@ def _packages_of_studies() -> set[str]:
 
 @functools.cache
 def is_user_module(module: str) -> bool:
-    """Whether a module is a user's: not of fastcube, a package of studies or site-packages, which declare their revisions."""
+    """Whether a module is a user's, so that its source is hashed: not of Python, fastcube, a package of studies or site-packages.
+
+    Studies of installed packages declare their revisions instead.
+    """
     top = module.partition(".")[0]
     if top in {"fastcube", *sys.stdlib_module_names, *_packages_of_studies()}:
         return False

@@ -1,7 +1,8 @@
-"""Faults sampled on demand: ``random_faults`` decides by a hash of its label whether a node is faulty, in networks of any size.
+"""Faults sampled on demand: ``random_faults`` decides by a hash of its label whether a node is faulty, without a list of faults.
 
-The hash is called a node's *status*, here and in the kernels (``kernels/draws/statuses.py``): a random word of 64 bits, by which
-the node is faulty if it is below a threshold.
+A network has at most 2^64 nodes, because labels are words of 64 bits.  The hash is called a node's *status*, here and in the
+kernels (``kernels/draws/statuses.py``, which must compute the same): a random word of 64 bits, and the node is faulty if it is
+below a threshold.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MIX2 = 0x94D049BB133111EB
 
 @dataclass(frozen=True)
 class RandomFaults:
-    """Faulty nodes sampled on demand: every node is faulty with probability ``rate``, independently, in a cube of any size.
+    """Faulty nodes sampled on demand: every node is faulty with probability ``rate``, independently, in a cube with n <= 64.
 
     Node ``label`` is faulty if and only if mix(key + label * 0x9E3779B97F4A7C15 mod 2^64) < floor(rate * 2^64), where mix is
     the finaliser of SplitMix64.  So for one key the faults at a lower rate are also faults at a higher rate.

@@ -30,8 +30,8 @@ _STEP, _LEAST_STEP, _FILLED = 5.0, 2.5, 0.8
 #: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.
 _LIMITS_PER_DECADE = 10
 
-#: Number of x values of exact zeros from which on the legend names only the first and the last, if they follow one another, or
-#: else only the first ones.
+#: Largest number of x values of exact zeros that the legend names one by one; of more it names the first ones.  As many or more
+#: that follow one another are named as a range.
 _FEW_ZEROS = 4
 
 #: On a logarithmic scale a bar with a lower end of 0 or below ends at this fraction of the value.
@@ -42,14 +42,18 @@ _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
 
 def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
-    """Draw everything collected, on a scale with these limits; the caller's axes keep their scales, ticks and labels."""
+    """Draw everything collected, on a scale with these limits; the caller's axes keep their scales, ticks and labels.
+
+    The steps are in a fixed order.  The scale comes first because distances on the screen depend on it.  ``_dodge_points`` sets
+    the ``shift`` of lines, which the later steps draw.  Every step may add entries to the legend, which keeps their order.
+    """
     if panel.owns_axes:
         _set_axes(panel, limits)
     low, high = panel.axes.get_ylim() if panel.owns_axes else (-math.inf, math.inf)
     _dodge_points(panel)
     for i, line in enumerate(panel.measured_lines):  # the first line is above later lines, and the hypercube on top
-        first = 1 - i / len(panel.measured_lines)
-        _draw_line(panel, line, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
+        earliness = 1 - i / len(panel.measured_lines)  # in (0, 1]
+        _draw_line(panel, line, 3 + 0.4 * earliness + 0.5 * ("hypercube" in (line.label or "").split(", ")))
     if panel.log:
         _draw_limits(panel)
         _name_zeros(panel)
@@ -160,7 +164,11 @@ def _shift_arguments(panel: Panel, points: float) -> dict[str, Any]:
 
 
 def _draw_line(panel: Panel, line: Line, layer: float) -> None:
-    """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker."""
+    """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker.
+
+    ``layer`` is the line's ``zorder``.  On a logarithmic scale an interval that goes down to less than a tenth of its value is a
+    bar too.  Sets ``panel.has_bar`` and ``panel.has_band``, by which the legend explains the marks.
+    """
     is_drawn = [is_drawable(e, panel.log) for e in line.estimates]
     can_be_in_band = [
         s and (e.low > e.value / 10 or not panel.log) for s, e in zip(is_drawn, line.estimates, strict=True)

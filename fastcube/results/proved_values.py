@@ -42,7 +42,10 @@ def count_fallible(name: str | Family, failing: str, n: int) -> int:
 
 
 def _count_components(sizes: Sequence[int]) -> dict[str, int]:
-    """Return the counters of one trial that leaves connected components of these sizes, in any survival study."""
+    """Return the counters of one trial that leaves connected components of these sizes, in any survival study.
+
+    The names are those of the studies' tallies; a statistic on a further counter needs it here too, or raises KeyError.
+    """
     largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
     is_disconnected, has_no_isolated_node = len(sizes) > 1, 1 not in sizes
     events = {
@@ -65,10 +68,12 @@ def _count_components(sizes: Sequence[int]) -> dict[str, int]:
 def find_proved_values(
     statistic: Number, make_point: Callable[[int], dict[str, Value]], fallible: Fallible, least_cut: int
 ) -> dict[int, float]:
-    """Return a statistic at the numbers of failures where it is proved; 0 where it is not defined.
+    """Return a statistic at the numbers of failures where it is proved.
 
     With fewer than ``least_cut`` failures the survivors are connected.  Of links, too few can be left for a spanning tree.
-    ``make_point`` returns the point of a number of failures.
+    ``make_point`` returns the point of a number of failures.  The statistic has no condition, and its counters are among
+    those of ``_count_components``.  A proportion is the number of its events in one trial, also where it is not defined; any
+    other statistic is 0 there.
     """
     nodes, total, are_links = fallible
     component_sizes = {f: [nodes if are_links else nodes - f] for f in range(least_cut)}

@@ -63,8 +63,10 @@ def run_study(
     """Run a study at checked points until the checked goal is reached; return the results and the exit status.
 
     With ``output`` the run resumes from this file if it has the same study and seed, and writes checkpoints into it.
-    Raises ParameterError, StudyMismatchError, ResultFileError.  If the file cannot be written, the results are saved elsewhere,
-    and the error gives the place.
+    Raises ParameterError, StudyMismatchError and ResultFileError for the request and its file, StudyError and NondeterminismError
+    for the study's own code, and EngineError if the workers are lost, or if two runs in turn finish no trial.  The second signal
+    of a Python session raises KeyboardInterrupt.  If the file cannot be written, the results are saved elsewhere, and the error
+    gives the place.
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
     check_engine(engine_name, workers)
@@ -183,7 +185,10 @@ def _make_save(file: OutputFile | None, results: Results, engine_name: str, begu
 def _save_after_failure(
     checkpoints: Checkpoints, progress: Progress, output: str | None, force: bool
 ) -> Iterator[None]:
-    """Save the counted trials if the block fails, and say how to go on after an engine's failure."""
+    """Save the counted trials after an error that leaves them valid, and say how to go on after an engine's failure.
+
+    Not saved are trials at a KeyboardInterrupt, and trials that ``_is_worth_saving`` rules out.
+    """
     try:
         yield
     except KeyboardInterrupt:  # the second signal of a Python session, which must not wait for a checkpoint
@@ -199,9 +204,10 @@ def _save_after_failure(
 
 
 def _is_worth_saving(error: BaseException, checkpoints: Checkpoints) -> bool:
-    """Whether to save after an error: not if saving failed, and not an error of the study if the file has no trials yet.
+    """Whether to save after an error: not if saving failed, if repeated trials differed, or if the study failed in a new file.
 
-    The corrected study would be refused by a file with trials of this one.
+    Trials that differ when repeated have no right counts.  A new file with trials of the failed study would refuse the corrected
+    study.
     """
     if isinstance(error, ResultFileError | NondeterminismError):
         return False

@@ -1,6 +1,7 @@
 """Predict the cost of a run: seconds, measured here on some of its points, and the size of its file.
 
-The prediction uses no stored figures: the kernels themselves run, for half a second in total.
+The prediction uses no stored figures: the kernels themselves run, for about half a second in total without compiling, and longer
+if single trials are slow, because each measured point runs at least two.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from ..results.results import Results
 from ..results.writing import raw_of, root_of
 from .work_units import WorkUnit, run_unit, swept_values
 
-#: Number of points that are measured, and total seconds of their trials.
-MEASURED, SECONDS = 12, 0.5
+#: Largest number of points, or of sets of points counted from the same trials, that are measured.
+MEASURED = 12
+
+#: Seconds for the trials of all measured points together, unless single trials are slower.
+SECONDS = 0.5
 
 
 def measured_seconds(
@@ -34,9 +38,10 @@ def measured_seconds(
 ) -> list[float]:
     """Return the CPU seconds of one trial at each point, on one core of this machine at present.
 
-    At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for ``seconds`` in total without compiling, by
-    default SECONDS.  With ``most`` a measurement takes no more trials than this at its point, but at least one.  At the points
-    between, the logarithm is interpolated by position.  Points that are counted from the same trials share their time equally.
+    At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for about ``seconds`` in total without compiling,
+    by default SECONDS.  With ``most`` no timed unit has more trials than the entry of its point, but each has at least one.  At
+    the points between, the logarithm is interpolated by position.  Points that are counted from the same trials share their time
+    equally.
     """
     by_curve: dict[Any, list[int]] = {}
     for i, point in enumerate(points):
@@ -47,20 +52,20 @@ def measured_seconds(
     logs = []
     for curve in (curves[at] for at in measured):
         most_trials = most[curve[0]] if most else 2**30
-        logs.append(math.log(_one_trial(study, [points[i] for i in curve], curve_seconds, most_trials)))
+        logs.append(math.log(_seconds_per_trial(study, [points[i] for i in curve], curve_seconds, most_trials)))
     out = np.empty(len(points))
     for curve, log in zip(curves, np.interp(range(len(curves)), measured, logs), strict=True):
         out[curve] = math.exp(log) / len(curve)
     return out.tolist()
 
 
-def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
+def _seconds_per_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
     """Return CPU seconds per trial of points counted from the same trials, of a unit of a quarter of ``seconds`` or longer.
 
     Units grow until one is so long, or the next would have more than ``most`` trials.
     """
     count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept_values(points))
-    run_unit(first)  # compiles the kernel
+    run_unit(first)  # compiles the kernel, and is not timed
     while True:
         begin = time.thread_time()  # CPU time, so that other processes do not count
         run_unit(replace(first, stop=count))

@@ -29,7 +29,10 @@ def check_run(
     max_seconds: float | None,
     checkpoint: float | None,
 ) -> None:
-    """Raise the ParameterErrors of a run that are known without a trial, engine or output; ``goal`` was checked by itself."""
+    """Raise ParameterError for points, seed, limits or settings that no run can have, without a trial, engine or output.
+
+    ``goal``, the engine and the name of the grid are checked elsewhere.
+    """
     check_numba_settings()
     goal.check_points(study, points)
     check_range("seed", seed, 0, 2**63 - 1)

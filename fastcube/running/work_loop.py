@@ -216,7 +216,8 @@ class WorkLoop:
         self.kernels.record_lost_time()
         if self.failure is not None:
             raise self.failure
-        if self.checkpoints.save_at_end(code == FINISHED) and self.progress.is_due(final=True):
+        was_incomplete = self.checkpoints.save_at_end(code == FINISHED)
+        if (was_incomplete or self.finished) and self.progress.is_due(final=True):
             self._report(final=True)
         return code
 

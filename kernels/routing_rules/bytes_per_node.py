@@ -1,11 +1,14 @@
 """Routing rules with faulty nodes alone, n <= 12, on one byte per node: the kernel with which a run begins.
 
-It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.
+It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.  It
+finds in each trial whether a path exists, which the other kernels do only up to n = MAX_SEARCHED_DIMENSION = 12, so that larger
+cubes would count otherwise.
 
 H is the Hamming distance of a message from s to t.  A neighbour is *preferred* if it is nearer to t, else *spare*.  Nodes are
-*active* if they are neither faulty nor unsafe.  Safety levels and vectors are defined in ``safety_status.py``.  They are needed
-only if both ends are unsafe and not neighbours.  They are computed for the nodes that lack a level or a bit, starting from the
-faulty nodes, because a node lacks one only if enough of its neighbours do.
+*unsafe* if they are nonfaulty and have two or more faulty or unsafe neighbours, *closed* if they are faulty or unsafe, and else
+*active*.  Safety levels and vectors are defined in ``safety_status.py``.  They are needed only if both ends are unsafe and not
+neighbours.  They are computed for the nodes that lack a level or a bit, starting from the faulty nodes, because a node lacks one
+only if enough of its neighbours do.
 """
 
 from __future__ import annotations
@@ -33,9 +36,10 @@ from ..routing.bytes_per_node import (
 )
 from ..routing.rules import LOST, STUCK, SearchScratch, search_scratch_for
 from .layout import MOST_RULES, NAMES, REFERENCE, F, N, make_layout
+from .recorders import make_trial_recorder
 from .rules import POINT_KEY, REFUSED, TRIAL_NUMBER, make_bounded_rules
 from .safety_status import LEVELS, VECTORS
-from .scalar import make_rules_runner, make_trial_recorder
+from .scalar import make_rules_runner
 
 
 class World(NamedTuple):
@@ -44,8 +48,8 @@ class World(NamedTuple):
     n: I64
     f: I64
     whole: U64  #: mask of all n dimensions
-    faults: Marks  #: one byte per node: whether it is faulty or unsafe
-    inactive: Ints  #: (1): number of faulty and unsafe nodes
+    faults: Marks  #: one byte per node: its mark
+    closed_count: Ints  #: (1): number of closed nodes
     now: Words  #: (2): the key of the point at POINT_KEY and the trial at TRIAL_NUMBER
     search: SearchScratch  #: for ROUTE1 and ROUTE3
     seen: LabelSet  #: nodes that a message of DFS has visited
@@ -55,7 +59,8 @@ class World(NamedTuple):
 class Status(NamedTuple):
     """Safety statuses of one trial; the first index is the kind, LEVELS or VECTORS."""
 
-    lacks: Cells  #: (2, 2^n): bit k = 1 .. n of a node's entry is set if bit k of its vector is not, or its level is below k
+    #: (2, 2^n): bit k = 1 .. n of a node's 16-bit entry is set if bit k of its vector is not, or its level is below k
+    lacks: Cells
     listed: Cells  #: (2, 2^n): the nodes with a bit in ``lacks``, of which all other entries are 0
     counts: Ints  #: (2): number of listed nodes; -1 before the trial's statuses are computed
 
@@ -70,6 +75,7 @@ class Workspace(NamedTuple):
 
 @scratch
 def set_up(params):
+    """Return scratch memory for trials at (n, f, 0) = params."""
     n = np.int64(params[N])
     nodes = np.int64(1) << n
     world = World(
@@ -90,6 +96,10 @@ def set_up(params):
 # ---------------------------------------------------------------- safety statuses
 
 
+#: Changes of ``Marks.near`` by 1 and by -1, which is 255 in numbers of 8 bits.
+_MORE, _LESS = np.uint8(1), np.uint8(255)
+
+
 @block
 def _forget_status(status):
     """Clear the statuses of the trial before."""
@@ -101,7 +111,7 @@ def _forget_status(status):
 
 @block
 def _add_to_neighbours(world, lacks, listed, bit, change):
-    """Add ``change`` to the count of each neighbour of the ``listed`` nodes that lack a bit."""
+    """Add ``change`` to ``near`` of each neighbour of the ``listed`` nodes that lack a bit."""
     for i in range(listed.size):
         if lacks[listed[i]] & bit:
             for d in range(world.n):
@@ -112,7 +122,7 @@ def _add_to_neighbours(world, lacks, listed, bit, change):
 def _compute_status(world, status, kind):
     """Compute a trial's levels or vectors, unless that is done, by the recursion of ``safety_status``.
 
-    Uses up ``Marks.near``, which no later step of the trial needs.
+    Overwrites ``Marks.near``, whose numbers of closed neighbours only ``mark_unsafe_nodes`` needs, at the beginning of a trial.
     """
     if status.counts[kind] >= 0:
         return
@@ -120,14 +130,14 @@ def _compute_status(world, status, kind):
     lacks, listed = status.lacks[kind], status.listed[kind]
     count = world.f
     for i in range(count):
-        listed[i] = world.faults.closed_nodes[i]
+        listed[i] = world.faults.closed_nodes[i]  # the first f closed nodes are the faulty ones
         lacks[listed[i]] = np.uint16(2 * world.whole)  # bits 1 .. n
     for v in range(near.size):
         near[v] = 0
     # in pass k ``near`` counts the neighbours of each node that lack bit k; a node with more than k lacks bit k + 1
     for k in range(1, world.n):
         this_bit, next_bit, known = np.uint16(1 << k), np.uint16(2 << k), count
-        _add_to_neighbours(world, lacks, listed[:known], this_bit, np.uint8(1))
+        _add_to_neighbours(world, lacks, listed[:known], this_bit, _MORE)
         for i in range(known):
             if lacks[listed[i]] & this_bit:
                 if kind == LEVELS:  # a level below k is below k + 1
@@ -139,7 +149,7 @@ def _compute_status(world, status, kind):
                             listed[count] = w
                             count += 1
                         lacks[w] |= next_bit
-        _add_to_neighbours(world, lacks, listed[:known], this_bit, np.uint8(255))  # -1, so that all counts are 0 again
+        _add_to_neighbours(world, lacks, listed[:known], this_bit, _LESS)  # all counts are 0 again
     status.counts[kind] = count
 
 
@@ -219,7 +229,7 @@ def _route1(world, status, s, t):
 
 @block
 def _route3(world, status, s, t):
-    if world.inactive[0] == world.faults.marks.size:
+    if world.closed_count[0] == world.faults.marks.size:
         return REFUSED
     return simulate_route3(world.faults, s, t, world.whole, np.int64(1), world.search)
 
@@ -299,7 +309,7 @@ def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kerne
         world, status, results = scratch
         faults = world.faults
         mark_nodes(key, trial, world.n, world.f, faults.marks, faults.closed_nodes, faults.ends)
-        world.inactive[0] = mark_unsafe_nodes(faults, world.f)
+        world.closed_count[0] = mark_unsafe_nodes(faults, world.f)
         world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(trial)
         _forget_status(status)
         s, t = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])

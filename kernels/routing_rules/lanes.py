@@ -4,21 +4,24 @@ Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kerne
 in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
 s and t are the ends of a message, H is their Hamming distance.  A hop is *preferred* if it leads nearer to t, and *good* if it
-leads to a nonfaulty node.  The *first path* of a message is ROUTE's, which corrects bits from the most significant down.  A node
-is *active* if it is neither faulty nor unsafe.
+leads to a nonfaulty node.  The *first path* of a message is ROUTE's, which corrects bits from the most significant down.  It is
+*free* if no fault is on it.  A rule *wanders* if it may leave a free first path without being known to deliver over H: ROUTE3 and
+SIDETRACK (WANDERING_RULES), and users' rules that ``first_path`` did not make.  Faulty and *unsafe* nodes fill disjoint subcubes,
+the *unsafe subcubes* (``rules.py``), which *closure* finds; all other nodes are *active*.  A trial is *decided* if all built-in
+rules but ROUTE are known to deliver over H.  ROUTE delivers if its path is free.
 
 1. *filter* (``filter_vector``) decides trials with distinct labels and no two faults within distance 2; for n > 32 only those
    without a fault on the first path.  No node is unsafe, all safety statuses are full, and every node has at most one faulty
-   neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all rules deliver
-   over H links; ROUTE does so unless a fault is on the first path.  The filter queues the other trials for n <= 32.
+   neighbour.  So while two or more bits differ some preferred hop is good, and the last hop leads to t.  Hence all
+   rules but ROUTE deliver over H.  The filter queues the other trials for n <= 32.
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  If at most one fault is in the subcube of s and t, a
    preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.  LEVELS and VECTORS deliver
    over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that subcube is the whole cube.
 
-Users' rules are evaluated in decided trials with a fault on the first path.  If one of them may leave a free first path, all are
-evaluated in every trial.  In trials that the filter decides, each fault is a subcube by itself.  The remaining trials are
-evaluated one at a time, on the labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the
-filter's remaining trials are not queued: they are evaluated at once, on labels that are sampled again.
+Users' rules are evaluated in decided trials without a free first path.  If one of them wanders, all are evaluated in every
+decided trial.  In trials that the filter decides, each fault is a subcube by itself.  The remaining trials are evaluated one at a
+time, on the labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the filter's remaining
+trials are not queued: they are evaluated at once, on labels that are sampled again.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from ..machine.array_types import I64, Cells, Floats
 from ..machine.bits import ONE, ZERO, first_lanes, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
+from ..routing.greedy import load_label
 from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
 from .lane_decisions import DECIDED, FREE_PATH, DecidedTrials, count_decided, make_decided_recorder, make_decided_trials
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, fallback_of, make_layout
@@ -61,15 +65,15 @@ def _classify_queue_vector(work, lanes):
     They mark trials with a fault on the first path, with two faults in the subcube of s and t, and with both ends in one unsafe
     subcube.
     """
-    f, cells = work.f, work.queue.cells  # in rows of two vectors: label i of the first vector begins at 2 * lanes * i
-    close_first_vector(cells, work.masks, f)
-    s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
+    f, queue = work.f, work.queue
+    close_first_vector(queue.cells, work.masks, f)
+    s, t = load_label(queue, f, lanes), load_label(queue, f + 1, lanes)
     zero = s - s
     difference = s ^ t
     on_path = simd.no_lane(s)
     one_between, two_between, in_one_subcube = on_path, on_path, on_path
     for i in range(f):
-        x = simd.load(cells, 2 * lanes * i)
+        x = load_label(queue, i, lanes)
         from_s, from_t = x ^ s, x ^ t
         on_path = on_path | is_on_path(from_s, from_t, zero)
         between = (from_s & ~difference) == zero
@@ -106,18 +110,27 @@ def _make_unclustered_evaluator(evaluate: Any) -> Any:
     return evaluate_lanes
 
 
+@block(always=True)
+def _label_in_column(queue, i, column, lanes):
+    """Return label ``i`` of the trial in a column of the queue, whose rows hold two vectors."""
+    return np.uint64(queue.cells[2 * lanes * i + column])
+
+
 def _make_queue_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_column(work, column, lanes, tally)`` for the trial in a column of the queue."""
+    """Return the block ``evaluate_column(work, column, lanes, tally)``: evaluate the trial in a column of the queue.
+
+    ``evaluate`` is a block of ``scalar``: of all rules, or of users' rules alone.
+    """
 
     @block
     def evaluate_column(work, column, lanes, tally):
-        faults, cells, f = work.scratch.world.faults, work.queue.cells, work.f
+        faults, queue, f = work.scratch.world.faults, work.queue, work.f
         for j in range(f):
-            faults.labels[j] = cells[2 * lanes * j + column]
+            faults.labels[j] = _label_in_column(queue, j, column, lanes)
         index_faults(faults)
         unsafe_subcubes(faults)
-        trial = sieve.decode_trial(work.queue, lanes, column)
-        s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
+        trial = sieve.decode_trial(queue, lanes, column)
+        s, t = _label_in_column(queue, f, column, lanes), _label_in_column(queue, f + 1, column, lanes)
         begin_trial(work.scratch, trial)
         evaluate(work.scratch, s, t, trial, tally)
 
@@ -129,8 +142,9 @@ def _make_queue_closer(
 ) -> Any:
     """Return the block ``close_queue(work, least, lanes, tally)``, which decides the first vector of queued trials.
 
-    The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  The
-    arguments are as for ``_make_filter``, and ``has_wandering_rule`` says whether a built-in rule is in WANDERING_RULES.
+    The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  It runs
+    ``evaluate`` in the trials that it cannot decide.  ``has_wandering_rule`` says whether a built-in rule of the table wanders;
+    the other arguments are as for ``_make_filter``.
     """
     has_user_rules = evaluate_user_rules is not None
     evaluate_column = _make_queue_evaluator(evaluate)
@@ -168,7 +182,7 @@ def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bo
     """Return the filter block for ``make_sieve``.
 
     ``run_trial`` runs a trial from its sample on, in scalar code.  ``evaluate_user_rules`` evaluates users' rules in trials where
-    the built-in rules are decided, or is None.  ``user_rule_wanders`` says whether a user's rule may leave a free first path.
+    the built-in rules are decided, or is None.  ``user_rule_wanders`` says whether a user's rule wanders.
     """
     has_user_rules = evaluate_user_rules is not None  # Numba does not compile a branch of a constant that is False
     evaluate_lanes = _make_unclustered_evaluator(evaluate_user_rules)
@@ -205,8 +219,8 @@ def make_lanes_kernel(
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``user_rules`` maps names to users' rules.  If one of them may leave a free first path, n <= 32 and at least one built-in rule
-    are required.  ``code`` is the function of the first user's rule.
+    ``user_rules`` maps names to users' rules.  If one of them wanders, n <= 32 and at least one built-in rule are
+    required.  ``code`` is the function of the first user's rule.
     """
     word = {16: np.uint16, 32: np.uint32}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised

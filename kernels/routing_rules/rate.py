@@ -19,8 +19,8 @@ from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.rate import World, is_faulty_node, simulate_route1
 from ..routing.rules import LOST, SearchScratch, search_scratch_for
 from .layout import BLIND_RULES, RATE, ROUTING_RULES_RATE, N
+from .recorders import make_route_recorder
 from .rules import make_bounded_rules
-from .scalar import make_route_recorder
 
 
 @block

@@ -11,7 +11,8 @@ UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds 
 
 Codes V3 to V8 are definitions in docs/readings/routing-rules.md.  H is the Hamming distance of s and t.  A dimension, its bit,
 and the hop and neighbour over it are *preferred* if they lead nearer to t, else *spare*.  A hop is *good* if its link and the
-neighbour are nonfaulty.  The *first path* corrects bits from the most significant down.
+neighbour are nonfaulty.  The *first path* corrects bits from the most significant down.  Faulty and *unsafe* nodes (Lee & Hayes)
+fill disjoint subcubes, the *unsafe subcubes*, which ``unsafe_subcubes`` of ``draws/faults.py`` finds; all others are *active*.
 
 Each rule begins with a test that decides most messages without simulation.  The tests and their proofs:
 
@@ -56,14 +57,13 @@ DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
 #: comparing is the faster one up to 300 faults and more.
 _MOST_COMPARED_FAULTS = 128
 
-#: Indices of ``RuleContext.facts``: whether the first path has no fault; whether it has a faulty or unsafe node; whether some
-#: node is active; the unsafe subcube of both ends, or -1; the number of faulty nodes and links between the ends; the results of
-#: LEVELS and VECTORS if lanes have found them, else NOT_KNOWN.
+#: Indices of ``RuleContext.facts``.  Three facts are 0 or 1: whether the first path has no fault, whether it has a faulty or
+#: unsafe node, and whether some node is active.  Then come the index of the unsafe subcube of both ends, or -1, and the number of
+#: faulty nodes and links in the subcube of s and t.
 FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = range(5)
-LEVELS_RESULT, VECTORS_RESULT = 5, 6
 
-#: The results of LEVELS and VECTORS in a trial whose lanes have not found them; no rule by safety statuses is LOST.
-NOT_KNOWN = LOST
+#: In place of a result of LEVELS or VECTORS that is not found yet; no rule returns it.
+NO_RESULT = np.int64(-7)
 
 #: Indices of ``RuleContext.now``: the point's key, and the trial.
 POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
@@ -75,8 +75,9 @@ class RuleContext(NamedTuple):
     n: I64
     whole: U64  #: mask of all n dimensions
     faults: Faults  #: sampled and closed under unsafe nodes
-    facts: Ints  #: FIRST_PATH_IS_CLEAR .. VECTORS_RESULT
-    now: Words  #: POINT_KEY and TRIAL_NUMBER, for randomised rules
+    facts: Ints  #: (5): FIRST_PATH_IS_CLEAR .. FAULTS_BETWEEN, of the present message
+    known: Ints  #: (2): results of LEVELS and VECTORS, by these indices, that lanes have found, else NO_RESULT
+    now: Words  #: (2): POINT_KEY and TRIAL_NUMBER, for randomised rules
     search: SearchScratch  #: for rules of the study ``routing``
     cube: SearchBitmasks  #: for shortest paths
     seen: LabelSet  #: nodes that a message of DFS has visited
@@ -92,7 +93,8 @@ def rule_context_for(n, faults, between):
         n,
         (ONE << np.uint64(n)) - ONE,
         faults,
-        np.full(VECTORS_RESULT + 1, NOT_KNOWN),
+        np.zeros(FAULTS_BETWEEN + 1, np.int64),
+        np.full(2, NO_RESULT),
         np.zeros(2, np.uint64),
         search_scratch_for(np.int64(1)),
         search_bitmasks_for(n),
@@ -276,28 +278,28 @@ def _add_first_link(links):
 
 @block(always=True)
 def set_known_results(world, by_levels, by_vectors):
-    """Set the results of LEVELS and VECTORS in the next trial, as lanes have found them, or NOT_KNOWN for both."""
-    world.facts[LEVELS_RESULT], world.facts[VECTORS_RESULT] = by_levels, by_vectors
+    """Set the results of LEVELS and VECTORS in the next trial, as lanes have found them, or NO_RESULT for both."""
+    world.known[LEVELS], world.known[VECTORS] = by_levels, by_vectors
 
 
 @block(always=True)
-def _decide_before_routing(world, status, s, t, kind, known):
-    """Return a status rule's result if it needs no route, else NOT_KNOWN with the ``status`` of ``kind`` of the ends' subcube."""
-    h, i = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE]
-    if known != NOT_KNOWN:
+def _decide_before_routing(world, status, s, t, kind):
+    """Return a status rule's result if it needs no route, else NO_RESULT with the ``status`` of ``kind`` of the ends' subcube."""
+    h, i, known = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE], world.known[kind]
+    if known != NO_RESULT:
         return known
     if i < 0:
         return h
     if not compute_status(status, world.faults, i, kind):
         return UNKNOWN
-    return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NOT_KNOWN
+    return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NO_RESULT
 
 
 @block(always=True, stored=True)
 def levels(world, status, s, t):
     """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
-    result = _decide_before_routing(world, status, s, t, LEVELS, world.facts[LEVELS_RESULT])
-    if result != NOT_KNOWN:
+    result = _decide_before_routing(world, status, s, t, LEVELS)
+    if result != NO_RESULT:
         return result
     faults, n, h, subcube = world.faults, world.n, popcount(s ^ t), _shared_subcube(world)
     bit, most = _highest_level_bit(status, subcube, n, s, s ^ t)
@@ -312,8 +314,8 @@ def levels(world, status, s, t):
 @block(always=True, stored=True)
 def vectors(world, status, s, t):
     """Route by VECTORS, as by LEVELS but with safety vectors."""
-    result = _decide_before_routing(world, status, s, t, VECTORS, world.facts[VECTORS_RESULT])
-    if result != NOT_KNOWN:
+    result = _decide_before_routing(world, status, s, t, VECTORS)
+    if result != NO_RESULT:
         return result
     faults, n, h, subcube = world.faults, world.n, popcount(s ^ t), _shared_subcube(world)
     bit = _first_vector_bit(faults, status, subcube, s, s ^ t, h - 1) if h > 1 else ZERO
@@ -328,10 +330,14 @@ def vectors(world, status, s, t):
 
 
 def make_bounded_rules(blocked_bits: Any) -> Any:
-    """Return A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, which represents the faults."""
+    """Return A1, DFS and SIDETRACK for a block ``blocked_bits(faults, x, whole)``, with ``faults`` in any form that it accepts.
+
+    The block returns the dimensions of node ``x`` over which a hop is not good, as a mask inside ``whole``, all dimensions.
+    The scratch memory ``queue`` has room for n bits, ``stack`` and ``seen`` for min(2^n, DFS_HOPS + 1); a call fills it anew.
+    """
 
     @block
-    def a1(world, s, t, whole, queue):
+    def a1(faults, s, t, whole, queue):
         """Route by A1.  ``queue`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
         left = np.int64(0)
         rest = s ^ t
@@ -343,7 +349,7 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
         u = s
         links = np.int64(0)
         while left:
-            bad = blocked_bits(world, u, whole)
+            bad = blocked_bits(faults, u, whole)
             i = np.int64(0)
             while i < left and queue[i] & bad:
                 i += 1
@@ -367,14 +373,14 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
         return links
 
     @block
-    def dfs(world, s, t, whole, stack, seen):
+    def dfs(faults, s, t, whole, stack, seen):
         """Route by DFS.  ``stack`` holds the bits of the hops from s to the present node, ``seen`` the visited nodes."""
         clear_labels(seen)
         add_label(seen, s)
         u = s
         depth, links = np.int64(0), np.int64(0)
         while u != t:
-            good = whole & ~blocked_bits(world, u, whole)
+            good = whole & ~blocked_bits(faults, u, whole)
             rest = good & (u ^ t)
             other = good & ~(u ^ t)
             best = ZERO
@@ -402,12 +408,12 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
         return links
 
     @block
-    def sidetrack(world, s, t, whole, n, key, trial):
+    def sidetrack(faults, s, t, whole, n, key, trial):
         """Route by SIDETRACK: each hop is a random good preferred one, or without one a random good one."""
         u = s
         links = np.int64(0)
         while u != t:
-            good = whole & ~blocked_bits(world, u, whole)
+            good = whole & ~blocked_bits(faults, u, whole)
             rest = good & (u ^ t)
             if rest == ZERO:
                 rest = good

@@ -43,7 +43,7 @@ from .lane_decisions import DECIDED, FREE_PATH, DecidedTrials, count_decided, ma
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .plane_statuses import find_active_trials, find_delivered_trials, mark_neighbours
 from .planes import locate_faults, make_planes, place_eight, place_trial, plane_words
-from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
+from .rules import NO_RESULT, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
 
@@ -152,7 +152,7 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
             decided &= find_active_trials(work.planes, faulty_plane, n)
         _count_decided_group(work, place, decided, free)
         if has_user_rules:
-            set_known_results(world, NOT_KNOWN, NOT_KNOWN)
+            set_known_results(world, NO_RESULT, NO_RESULT)
             rest = decided & ~free
             while rest:
                 evaluate_users_in_placed(work, place + lowest(rest), n, tally)

@@ -1,4 +1,8 @@
-"""Baselines of `fastcube bench` for the routing and broadcasting kernels: plain Python, faults as sets, subcubes as pairs."""
+"""Baselines of `fastcube bench` for the routing and broadcasting kernels: plain Python, faults as sets, subcubes as pairs.
+
+The paper's algorithms ROUTE3, BROADCAST1 and BROADCAST2 need an active node, which is neither faulty nor unsafe.  Trials without
+one count nothing for them.
+"""
 
 import random
 from collections.abc import Callable
@@ -41,7 +45,7 @@ def route_length(n: int, s: int, t: int, is_faulty: Predicate, is_closed: Predic
 
 
 def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
-    """Return the numbers of messages that ROUTE, ROUTE1(1) and ROUTE3(1) deliver in all trials together."""
+    """Return the numbers of messages that ROUTE, ROUTE1(1) and ROUTE3(1) deliver; ROUTE3(1) in trials with an active node."""
     rng = random.Random(seed)
     by_route = by_route1 = by_route3 = 0
     for _ in range(trials):
@@ -88,7 +92,8 @@ def count_broadcast1_reached(
 ) -> tuple[int, int]:
     """Return the number of nodes that BROADCAST1 reaches from time unit ``start`` on, and the last time unit.
 
-    Closed nodes are faulty or unsafe, and get their copies last.  No node sends to ``silent``, the source of BROADCAST2.
+    Closed nodes are the faulty and the unsafe ones.  A node sends to its unsafe neighbours last, and to faulty ones not at all.
+    No node sends to ``silent``, the source of BROADCAST2, which must be closed if it is given.
     """
     reached, last = 0, start
     waiting = [(s, 2**n - 1, start)]
@@ -130,7 +135,10 @@ def count_broadcast_reached(n: int, s: int, faults: set[int]) -> tuple[int, int]
 
 
 def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Return the number of nodes that BROADCAST, BROADCAST1 and BROADCAST2 reach, simulated node by node, summed over trials."""
+    """Return the number of nodes that BROADCAST, BROADCAST1 and BROADCAST2 reach, simulated node by node, summed over trials.
+
+    BROADCAST1 and BROADCAST2 run in the trials with an active node.
+    """
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):

@@ -1,7 +1,9 @@
 """Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes (R1-R3).
 
-``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes.  Its grid ``large``
-covers n = 12..20, as far as direct sampling finds unsafe nodes; ``unsafe-rare`` (``rare``) covers rarer ones.
+``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes.  A nonfaulty node is
+*unsafe* if two or more of its neighbours are faulty or unsafe, and FIND_UNSAFE marks these nodes in rounds.  The grid ``large``
+covers even n from 12 to 20.  In the largest cubes with few faults direct sampling finds few unsafe nodes, and the study
+``unsafe-rare`` (``rare``) is more precise there.
 """
 
 import functools

@@ -1,6 +1,8 @@
 """``hitting``: when failures first disconnect a network, whether that isolates a node, and its lifetime (N6).
 
-The orders of failures are the same as in ``survival-curve``.
+The orders of failures are the same as in ``survival-curve``.  *1-extra* means that the survivors are disconnected and none of
+them is isolated.  A network is *matched* if its links have the names of the hypercube's links, so that both can lose the same
+links in the same order.
 """
 
 from typing import Any
@@ -200,7 +202,7 @@ HITTING = Study(
     grids=(
         Grid(
             "links",
-            [p for n in range(2, 15) for p in _make_points(["hypercube"], "links", n)],
+            [p for n in range(2, _LARGEST + 1) for p in _make_points(["hypercube"], "links", n)],
             lambda point: 100_000 if int(point["n"]) < 11 else 10_000,
         ),
         Grid(

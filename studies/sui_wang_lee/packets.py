@@ -1,9 +1,12 @@
 """The study ``edst-broadcast``: how many steps M packets take on edge-disjoint spanning trees (EDST).
 
 Theorem 2 prints ceil(M/(n-1)) + n steps with a faulty node; for the trees of Johnsson and Ho without fault, ceil(M/n) + n is
-cited.  Every trial samples a source and a faulty node, builds the trees and counts the steps, so the trials show whether the
-count depends on the two nodes.  *Light* trees are the n - 1 trees of the paper's Algorithm A around a faulty node
-(``algorithms/spanning.py``).  Interpretations S1 to S10 apply.
+cited.  Every trial samples a source, and at d >= 1 a faulty node at distance d, builds the trees and counts the steps, so the
+trials show whether the count depends on the two nodes.  *Light* trees are the n - 1 trees of the paper's Algorithm A around a
+faulty node; ``light_trees`` of ``algorithms/spanning.py`` returns Johnsson and Ho's n trees if there is none.  The *depth* of a
+node is its distance from the root of a tree, and the *height* of a tree its largest depth.  The statistic
+``matches_theorem_2`` compares with Theorem 2 at d >= 1, and with Johnsson and Ho's formula at d = 0.  Interpretations S1 to S10
+apply.
 """
 
 import math
@@ -56,11 +59,12 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
     sample = _sample_ends(point, key, trial)
     cube, s, f = sample.network, sample.others["s"], next(iter(list_faulty_nodes(sample)), -1)
-    levels = [depths(tree) for tree in light_trees(cube, s)]
-    heights = [int(level.max()) for level in levels]
-    # packet p goes down tree p mod k (S10)
-    tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    complete = _find_last_steps(levels, tree_packets)
+    tree_depths = [depths(tree) for tree in light_trees(cube, s)]
+    heights = [int(of_nodes.max()) for of_nodes in tree_depths]
+    trees = len(tree_depths)
+    # packet p goes down tree p mod ``trees`` (S10)
+    tree_packets = [(packets - i + trees - 1) // trees for i in range(trees)]
+    complete = _find_last_steps(tree_depths, tree_packets)
     complete[[s, f] if d else [s]] = 0
     steps = int(complete.max())
     last = np.flatnonzero(complete == steps).tolist()
@@ -76,7 +80,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         )
     others = f" and {len(last) - 1} others" if len(last) > 1 else ""
     lines += [
-        f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}",
+        f"  heights of the {trees} trees, rooted at s: {' '.join(map(str, heights))}",
         f"  packets on each: {' '.join(map(str, tree_packets))}",
         f"  node {cube.label(last[0])}{others} has everything last, in step {steps}",
         f"  printed: {printed_steps(n, d, packets)} steps",
@@ -95,12 +99,12 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def _find_last_steps(levels: list[NDArray[np.int64]], tree_packets: list[int]) -> NDArray[np.int64]:
-    """Return the step in which each node has the last packet of all trees, from the nodes' levels in each tree.
+def _find_last_steps(tree_depths: list[NDArray[np.int64]], tree_packets: list[int]) -> NDArray[np.int64]:
+    """Return the step in which each node has the last packet of all trees, from the nodes' depths in each tree.
 
-    The last of a tree's c packets leaves the source in step c, and reaches level L in step L + c - 1.
+    The last of a tree's c packets leaves the source in step c, and reaches depth L in step L + c - 1.
     """
-    steps = [level + count - 1 for level, count in zip(levels, tree_packets, strict=True) if count]
+    steps = [of_nodes + count - 1 for of_nodes, count in zip(tree_depths, tree_packets, strict=True) if count]
     return np.asarray(np.max(steps, axis=0))
 
 

@@ -1,7 +1,9 @@
 """The study ``multicast-wormhole``: how often random multicasts, all sent at once, deadlock in the simulation.
 
 A simulation also covers messages of which one branch waits while another holds channels, which dependency graphs leave out
-(``multicast-deadlock``).  Interpretation A15 applies.
+(``multicast-deadlock``).  A *sender* is the source of one multicast, and a 2-partition divides the cube into 2-cubes with one
+fault at most.  Every trial is simulated three times: with one virtual channel per link, with two, and with two and a message of
+its own to each destination.  Interpretation A15 applies.
 """
 
 import itertools
@@ -22,7 +24,7 @@ from fastcube.results.results import Results
 from .channels import channel_text
 from .partition import PARTITION_EXISTS, check_faults, pair_text
 
-#: Largest number of stuck messages in the text of a trial.
+#: Largest number of stuck messages in the text of each of a trial's three simulations.
 _MOST_STUCK = 20
 
 
@@ -68,11 +70,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     net = Supercube(n, frozenset(faults), pair)
     lines.append(f"  {pair_text(pair)}; multicasts, all at once:")
     lines += [f"    {i}: {cube.label(s)} to {', '.join(map(cube.label, d))}" for i, (s, d) in enumerate(messages)]
-    separate = [(s, [d]) for s, nodes in messages for d in nodes]
+    separate = [(s, [d]) for s, nodes in messages for d in nodes]  # stuck ones are named by their place in this list
     for name, title, sent, copies in (
         ("deadlock", "one virtual channel", messages, 1),
         ("deadlock_two_channels", "two virtual channels", messages, 2),
-        ("deadlock_separate", "two, and a message for each destination", separate, 2),
+        ("deadlock_separate", "two, and a message for each destination, numbered in the order above", separate, 2),
     ):
         outcome = simulate_wormhole(cube, sent, pair, copies)
         data[name] = {
@@ -86,7 +88,10 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _stuck_text(net: Supercube, outcome: Wormhole) -> list[str]:
-    """Return a line for each of the first stuck messages: the channels that it holds, and those that it waits for."""
+    """Return a line for each of the first stuck messages: the channels that it holds, and those that it waits for.
+
+    A message is named by its place in the list that was simulated, and by its kind.
+    """
     lines = []
     for stuck, held in itertools.islice(outcome.held.items(), _MOST_STUCK):
         index, kind = stuck

@@ -164,7 +164,7 @@ def test_a_dry_run_says_what_a_run_would_do_and_does_nothing(run, steady, tmp_pa
     assert (code, err) == (0, "") and list(tmp_path.iterdir()) == []
     assert "points  2 (n = 5, 6; f = 2)" in out
     assert "trials  10,000 a point, 20,000 in all, 0 of them in unsafe-fraction.h5" in out
-    assert "time    about 20 s on one core (measured now, by up to 0.01 s of trials at 2 points)" in out
+    assert "time    about 20 s on one core (measured now, by about 0.01 s of trials at 2 points)" in out
     assert run(f"{line} --set f=2 --shard 0/2 --trials 1e4 --progress none")[0] == 0
     before = (tmp_path / "unsafe-fraction.h5").read_bytes()
     _, out, _ = run(f"{line} --dry-run")
@@ -199,7 +199,7 @@ def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
         asked.append(point)
         return 2.0 ** point["n"]
 
-    monkeypatch.setattr(planning, "_one_trial", one)
+    monkeypatch.setattr(planning, "_seconds_per_trial", one)
     seconds = planning.measured_seconds(study, points)
     assert len(asked) == planning.MEASURED and asked[0] == points[0] and asked[-1] == points[-1]
     assert len(seconds) == len(points)

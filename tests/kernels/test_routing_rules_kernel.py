@@ -17,6 +17,7 @@ from reference.routing_rules import Cube
 import fastcube as fc
 from fastcube.kernels.draws.faults import faults_for, index_faults, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.routing_rules.all_sets import make_sets_kernel
 from fastcube.kernels.routing_rules.bytes_per_node import make_bytes_kernel
 from fastcube.kernels.routing_rules.label_tests import find_known_level_lanes
 from fastcube.kernels.routing_rules.lanes import make_lanes_kernel
@@ -24,7 +25,7 @@ from fastcube.kernels.routing_rules.layout import NAMES, make_layout
 from fastcube.kernels.routing_rules.layout import ROUTING_RULES as TABLE
 from fastcube.kernels.routing_rules.rules import RULES
 from fastcube.kernels.routing_rules.safety_status import forget_safety_status, level, safety_status_for, vector_bit
-from fastcube.kernels.routing_rules.scalar import ROUTING_RULES_SINGLE, make_kernel, make_sets_kernel
+from fastcube.kernels.routing_rules.scalar import ROUTING_RULES_SINGLE, make_kernel
 from fastcube.kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-routing-rules.json").read_text())["table"]

@@ -4,6 +4,7 @@ import ast
 import hashlib
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from helpers.compiled import mark_others_slow
@@ -105,6 +106,16 @@ def test_a_script_saved_while_it_runs_is_refused(tmp_path, name):
     assert (plain.returncode, noted.returncode, len(plain.stdout)) == (0, 0, 17), plain.stderr + noted.stderr
     said = run_script(save("% 4 " + "< 1", "% 4 " + ">= 1")).stderr
     assert said.endswith(f"ParameterError: {tmp_path / file} has changed since it was loaded: start again\n"), said
+
+
+def test_a_file_beside_a_study_does_not_hide_a_built_in_module(tmp_path, monkeypatch):
+    """Python takes built-in modules before any file, so the finder for users' files leaves them alone."""
+    name = next(name for name in sys.builtin_module_names if name not in sys.modules)
+    for module in (name, "beside"):
+        (tmp_path / f"{module}.py").write_text("")
+    fc.study(str(write(tmp_path)))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [find_spec(module).origin for module in (name, "beside")] == ["built-in", str(tmp_path / "beside.py")]
 
 
 def test_the_fingerprint_is_of_the_executed_text(tmp_path):

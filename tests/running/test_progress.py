@@ -4,9 +4,12 @@ import io
 import re
 
 import pytest
+from helpers.coin import COIN
 
 import fastcube as fc
-from fastcube.running import progress
+from fastcube.measure.goal import Goal
+from fastcube.running import checkpoints, progress
+from fastcube.running.driver import run_study
 from fastcube.running.progress import Progress, clock_text
 
 
@@ -171,3 +174,14 @@ def test_styles_and_durations():
     with pytest.raises(fc.ParameterError, match="progress must be one of auto, bar, lines, none, got loud"):
         Progress("loud")
     assert [clock_text(s) for s in (0, 59.6, 3600, 90061)] == ["00:00:00", "00:01:00", "01:00:00", "1d 01:01:01"]
+
+
+def test_the_last_line_is_printed_though_a_checkpoint_has_saved_all_trials(monkeypatch, tmp_path):
+    COIN.count({"p": 0.5}, 1)  # compiles the kernel, so that the trial is finished at once
+    monkeypatch.setattr(checkpoints, "FIRST", 0.0)
+    path, lines = str(tmp_path / "r.h5"), []
+    for _ in range(2):  # the second run counts nothing, and says nothing
+        file = io.StringIO()
+        run_study(COIN, [{"p": 0.5}], Goal(trials=1), output=path, progress=Progress("lines", file))
+        lines.append([line.split()[1] for line in file.getvalue().splitlines()])
+    assert [said[-1:] for said in lines] == [["100.0%"], []]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 import fastcube as fc
@@ -10,6 +12,7 @@ from fastcube.measure.survival_curve import make_curve
 from fastcube.results.combining import merge
 from fastcube.running.driver import run_study
 from fastcube.running.planning import measured_seconds
+from fastcube.running.progress import Progress
 from fastcube.running.signals import FINISHED, WORK_REMAINS
 
 STUDY = fc.study("survival-curve")
@@ -30,6 +33,15 @@ def run(points=POINTS, **given):
 def test_points_of_a_curve_have_the_trials_of_each_alone():
     assert run().digest() == count_alone(POINTS, 3001).digest()
     assert len({STUDY.key(5, point) for point in POINTS}) == 1  # of every network and every number of failures
+
+
+def test_the_log_of_a_job_counts_the_trials_of_all_points(tmp_path, monkeypatch):
+    path, log = str(tmp_path / "c.h5"), io.StringIO()
+    run(output=path, goal={"trials": 1000})
+    run(POINTS[:17], output=path, goal={"trials": 2000})
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    run(output=path, goal={"trials": 2000}, progress=Progress("lines", log))
+    assert f"{path} holds 75.0%" in log.getvalue()
 
 
 def test_the_order_of_values_changes_nothing():

@@ -2,7 +2,8 @@
 
 A ``World`` is a hypercube with faults.  A node is *active* if it is neither faulty nor unsafe.  The *units* of a broadcast are
 its time steps.  Each check function looks at one broadcast, from node s of a world, and returns a counterexample, or None if the
-claim holds there.  A counterexample has Python code, in which ``b`` is the broadcast.
+claim holds there.  Where all fault sets are tried, s is node 0, to which translations map every source.  Random cases have random
+sources.  A counterexample has Python code, in which ``b`` is the broadcast.
 """
 
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ def _units_and_missed(algorithm: str) -> Objective:
 
 
 def _search_broadcasts(algorithm: str) -> Search:
-    """Return the search over broadcasts from node 0 with an active node, toward long ones and ones that miss nodes."""
+    """Return the search over broadcasts in cubes with an active node, at random toward long ones and ones that miss nodes."""
     return Search(
         "broadcasts",
         "in the order of n and of the faults",
@@ -92,7 +93,7 @@ def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
     ),
 )
 def theorem_5(world: World, s: int, _: int) -> Counterexample | None:
-    """Check that BROADCAST1(1) reaches all nonfaulty nodes within n units, from all active sources."""
+    """Check that BROADCAST1(1) reaches all nonfaulty nodes within n units from s."""
     return _check_all_within(world, s, "BROADCAST1", world.cube.n)
 
 
@@ -105,7 +106,7 @@ def theorem_5(world: World, s: int, _: int) -> Counterexample | None:
     ),
 )
 def theorem_6(world: World, s: int, _: int) -> Counterexample | None:
-    """Check that BROADCAST2(1) reaches all nonfaulty nodes within n + 1 units, from all nonfaulty sources."""
+    """Check that BROADCAST2(1) reaches all nonfaulty nodes within n + 1 units from s."""
     return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
 
@@ -177,7 +178,7 @@ def broadcast2_active(world: World, s: int, _: int) -> Counterexample | None:
     ),
 )
 def unsafe_served_last(world: World, s: int, _: int) -> Counterexample | None:
-    """Check that the last copy of each node of BROADCAST1(1) is the copy to its unsafe neighbour, if it has one."""
+    """Check that no node sends a further copy of BROADCAST1(1) after a copy to an unsafe neighbour."""
     last: dict[int, int] = {}
     for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
         if u in last and not world.is_active(last[u]):

@@ -77,9 +77,13 @@ def _slow_counterexample(n: int, description: str, python: str = "u.rounds") -> 
 )
 def rounds_bound(effort: Effort) -> Verdict:
     """Compare the rounds with B_n for all fault sets of Q_2 to Q_5, then for the slow sets up to the first that exceeds B_n."""
-    for n in range(2, 13):
-        if n <= 5 and _most_rounds(effort, n) <= paper_bound(n):
-            continue  # B_n bounds all fault sets, as the texts below state for n = 2, ..., 5
+    for n in range(2, 6):
+        if _most_rounds(effort, n) > paper_bound(n):
+            most_rounds = Counterexample.of(
+                f"the most rounds there are; B_{n} = {paper_bound(n)}", _MOST.format(n=n), {"n": n}
+            )
+            return Verdict("refuted", f"all fault sets of Q_2, ..., Q_{n}", most_rounds)
+    for n in range(6, 13):
         rounds = _slow_rounds(effort, n)
         if rounds > paper_bound(n):
             most = effort.by_effort(full=4, quick=3)
@@ -139,7 +143,7 @@ def _rounds_text(most: dict[int, int]) -> str:
     group="rounds",
 )
 def rounds_tight_even(effort: Effort) -> Verdict:
-    """Compare the most rounds with B_n, for small cubes and the known slow sets."""
+    """Compare the most rounds with B_n for all fault sets of Q_2 to Q_5, odd n as well for the text, and the known slow sets."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
     checked = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):

@@ -1,7 +1,8 @@
 """Fault sets on which claims are tried: all of small dual-cubes, random ones of large ones, and sets that stop a greedy tree.
 
 Every dual-cube has an automorphism that moves any given node to label 0 and keeps the order of dimensions, so all cases have s =
-0.  Random fault sets lie close to s and t, and the cube is just k-safe: every node has at least k nonfaulty neighbours.
+0.  All cases are k-safe: every node has at least k nonfaulty neighbours.  Random fault sets lie mostly close to s and t.  The
+greedy tree T_k(0) of interpretation B2 begins with node 0, and k times every node of it gets its first free neighbour as a child.
 """
 
 import itertools
@@ -29,7 +30,10 @@ def fault_limit(m: int, k: int) -> int:
 
 
 def enumerate_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
-    """Yield all k-safe DC(m) with node 0 nonfaulty, smallest fault sets first; ``most`` replaces the paper's bound on faults."""
+    """Yield all k-safe DC(m) with node 0 nonfaulty, smallest fault sets first.
+
+    ``most`` is the largest number of faults, by default the largest below the paper's bound.
+    """
     for size in range(fault_limit(m, k) if most is None else most + 1):
         for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
             dual = DualCube(m, faults)
@@ -81,7 +85,7 @@ def is_k_safe(n: int, k: int, faults: frozenset[int]) -> bool:
 
 
 def saturated_faults(n: int, k: int, seed: int) -> frozenset[int]:
-    """Return random faults of Q_n without node 0, such that Q_n is k-safe and no longer so with any further fault."""
+    """Return random faults of Q_n without node 0, such that Q_n is k-safe, and no longer so with a further fault but node 0."""
     beside: Counter[int] = Counter()
     faults = []
     for x in random.Random(f"{n} {k} {seed}").sample(range(1, 2**n), 2**n - 1):

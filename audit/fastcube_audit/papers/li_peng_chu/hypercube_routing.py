@@ -1,6 +1,7 @@
 """Paths in dual-cubes and hypercubes with faulty nodes: distances, Algorithm 3, and Hypercube_Routing (interpretation B5).
 
-A hypercube is given by its faults and the bits of its dimensions.
+A hypercube is given by a node, its faults and ``dims``, a mask with one set bit per dimension.  A tree maps each of its nodes to
+its parent, and the root to itself.
 """
 
 import itertools
@@ -44,10 +45,11 @@ def check_route(dual: DualCube, t: int, k: int, variant: str) -> Route:
 
 
 def hypercube_path(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
-    """Return the path of Hypercube_Routing from s to t (interpretation B5), or None where one of its steps finds nothing.
+    """Return the path of Hypercube_Routing from s to t (interpretation B5), or None if there is no tree or no way on from it.
 
-    The cube is cut along a dimension in which s and t differ.  The path begins in the half with more faults, so that the
-    recursion goes on in the other one.  ``complete_tree`` gives the trees.  For k = 0 the path is a shortest one.
+    The cube is cut along a dimension in which s and t differ.  The path begins in the half with at least half of the faults, so
+    that the recursion goes on in the other one, with k - 1.  Every way from the tree of s (``complete_tree``) into this half is
+    tried until one can be completed.  For k = 0 the path is a shortest one.
     """
     if s == t:
         return [s]

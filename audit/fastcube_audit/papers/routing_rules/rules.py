@@ -22,9 +22,9 @@ from .status import checked_range, cubes_with_links, decide_with_links, largest_
 
 def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
     """Yield (n, f, counts, maxima, pairs) for all messages of LEVELS, VECTORS, A1 and DFS."""
+    from fastcube.kernels.routing_rules.all_sets import make_sets_kernel
     from fastcube.kernels.routing_rules.layout import make_layout
     from fastcube.kernels.routing_rules.rules import RULES
-    from fastcube.kernels.routing_rules.scalar import make_sets_kernel
 
     rules = ("LEVELS", "VECTORS", "A1", "DFS")
     names = tuple(rule.lower() for rule in rules)

@@ -42,7 +42,10 @@ def buddy_choices(net: Supercube) -> Iterator[Buddies]:
 
 
 def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
-    """Map (D_H's rule, D_L's rule), each "lowest" (A6) or "highest", to the buddies across that internal dimension."""
+    """Map (D_H's rule, D_L's rule), each "lowest" (A6) or "highest", to the buddies across that internal dimension.
+
+    Where this buddy is faulty, the other one is taken.
+    """
     place = {"lowest": 0, "highest": -1}  # of the buddy in the list, which is in the order of the dimensions
     out: dict[tuple[str, str], Buddies] = {}
     for rule_of_high, rule_of_low in itertools.product(place, repeat=2):
