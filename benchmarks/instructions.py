@@ -41,7 +41,7 @@ BLOCKS = (
     ("move past faults", "routing-rate", "rate.routing_rate", "move_messages"),
     ("walk in a dual-cube", "dualcube-routing", "scalar.ROUTES", "_advance_walks"),
     ("order the dimensions of a tree", "find-tree", "lanes.find_tree_lanes", "find_orders"),
-    ("costs of all orders", "optimal-tree", "lattice_lanes.optimal_tree_lanes", "_find_tails"),
+    ("costs of all orders", "optimal-tree", "lattice_lanes.optimal_tree_lanes", "_find_fewest"),
 )
 
 

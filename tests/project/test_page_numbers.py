@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 import sys
@@ -389,6 +390,16 @@ def test_kernels_of_pages():
     names = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
     code = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS.parent / "kernels").rglob("*.py"))
     assert len(names) > 25 and {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
+
+
+def test_blocks_of_the_table_of_instructions(monkeypatch):
+    """The page, the benchmark that prints its table, and the kernels name the same blocks."""
+    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
+    names = [block for *_, block in importlib.import_module("instructions").BLOCKS]
+    rows = read_page("speed").partition("| block |")[2].partition("\n\n")[0]
+    assert re.findall(r"\(`(\w+)`\)", rows) == names
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS.parent / "kernels").rglob("*.py"))
+    assert [name for name in names if f"def {name}(" not in code] == []
 
 
 def test_widths_of_paired_differences():
