@@ -36,10 +36,11 @@ def find_conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
 
 
 def find_pair(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
-    """Return the pair of ``two_partition`` for Q_n with the faults F, in any labels.
+    """Return the pair of ``two_partition`` for Q_n with these faults; a label that is repeated is one fault.
 
-    Both searches take the first dimension without a conflict for lo, and the first dimension that fits lo for hi: a dimension
-    below would have a conflict of its own.  Figure 2 ends there, and the exhaustive search continues with the next lo.
+    Both searches take the first dimension without a conflict for lo, and the first dimension that fits lo for hi.  A
+    dimension below lo cannot be hi, because it has a conflict of its own.  Figure 2 ends there, and the exhaustive search
+    continues with the next lo.
     """
     without_conflict = [i for i in range(n) if find_conflict(faults, 1 << i) is None]
     for lo, hi in itertools.combinations(without_conflict, 2):
@@ -58,7 +59,7 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
     n : int
         Dimension, in [2, 62].
     faults : collection of int
-        Labels in [0, 2^n - 1].
+        Distinct labels in [0, 2^n - 1].  With a repeated label the search finds no pair.
     map_back : bool
         Whether to translate j, a dimension of the shortened labels, back to the cube's numbering (A1).  If False, j is returned
         as printed.
@@ -66,7 +67,8 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
     Returns
     -------
     ((int, int) or None, int)
-        The pair (lo, hi), or None if the search finds none, and the number of labels from which a digit was deleted.
+        The pair (lo, hi), or None if the search finds none, and the number of labels from which a digit was deleted.  If
+        ``map_back`` is False, lo and hi can be equal.
 
     Notes
     -----
@@ -219,7 +221,7 @@ class Supercube:
         if difference != self.inside:
             return u
         if self.faults.isdisjoint((v, v ^ self.low, v ^ self.high, u)):
-            # opposite nodes, as bits (high, low): between 00 and 11 by way of 10, from 01 by way of 00, from 10 of 11
+            # to the opposite node, as bits (high, low): from 00 and from 11 over 10, from 01 over 00, from 10 over 11
             return v ^ (self.low if v & self.inside else self.high)
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)
 
@@ -243,9 +245,9 @@ class Supercube:
 def _find_shortcut(here: int, goal: int) -> int:
     """Return k, if the shortcut from label ``here`` to another label crosses the k-th dimension outside P.
 
-    This turns label a into a ^ (2^(k+1) - 1), because the reflected code below k is then read backwards.  So the shortcut to a
-    higher goal crosses the highest dimension in which the labels differ.  If this leads beyond the goal, it crosses the highest 0
-    of a below that dimension.  A lower goal works likewise with ones (A5, A6).
+    This turns label a into a ^ (2^(k+1) - 1), because beyond dimension k the Gray code runs backwards.  So the
+    shortcut to a higher goal crosses the highest dimension in which the labels differ.  If this leads beyond the goal, it crosses
+    the highest 0 of a below that dimension.  A lower goal works likewise with ones (A5, A6).
     """
     k = (here ^ goal).bit_length() - 1
     over = here ^ (2 << k) - 1

@@ -1,6 +1,9 @@
 """Routing rules for one message in a hypercube with faults (docs/readings/routing-rules.md).
 
-The rules of Lee & Hayes are in ``routing``, and the safety statuses that LEVELS and VECTORS use are in ``safety_status``.
+The rules of Lee & Hayes are in ``routing``, and the safety statuses that LEVELS and VECTORS use are in ``safety_status``.  A node
+shows its neighbours its *level*, or 0 at the end of a faulty link (``shown_level``).  At node u a bit is *preferred* if u and the
+destination t differ in it, otherwise *spare*.  It is *good* if the link and the neighbour across it are nonfaulty.  V7 and V8 are
+sections of the page above.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ def _all_dimensions(cube: Hypercube) -> int:
 
 
 def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable[[int], int | None]) -> Route:
-    """Route over ``first``, then at each node over the bit towards t that ``rule`` returns."""
+    """Route over the bit ``first``, or refuse if it is None; then over the bits that ``rule`` returns, stuck at a None."""
     if s == t:
         return Route("delivered", [s])
     if first is None:
@@ -42,13 +45,19 @@ def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Ca
             return Route("delivered", path)
         found = rule(path[-1])
         if found is None:
-            return Route("stuck", path, f"no neighbour of {cube.label(path[-1])} is near enough to safe")
+            return Route(
+                "stuck", path, f"the rule permits no neighbour of {cube.label(path[-1])} towards the destination"
+            )
         bit = found
 
 
 @ROUTING.register(Hypercube, "LEVELS")
 def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
-    """Run LEVELS (Wu 1997, V7): send towards t to the highest level.  The source may use a spare bit or refuse."""
+    """Run LEVELS (Wu 1997, V7): send over the preferred good bit to the highest level shown.
+
+    If neither its own level nor that neighbour's promises a path over h links, their distance, the source sends over a spare
+    bit to a neighbour whose level promises a path over h + 1 more links.  If there is none, it refuses the message.
+    """
     status = safety_levels(cube)
 
     def highest_level_bit(u: int, mask: int) -> int | None:
@@ -65,7 +74,10 @@ def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
 
 @ROUTING.register(Hypercube, "VECTORS")
 def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
-    """Run VECTORS (Wu 1998, V7): send to the first neighbour towards t whose bit for the remaining distance is 1."""
+    """Run VECTORS (Wu 1998, V7): send over the first preferred good bit to a neighbour whose bit for its distance from t is 1.
+
+    If the source has none, it sends likewise over a spare bit, which takes two links more, or refuses the message.
+    """
     status = safety_vectors(cube)
 
     def first_vector_bit(u: int, mask: int, k: int) -> int | None:

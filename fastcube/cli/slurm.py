@@ -43,9 +43,10 @@ _USUAL_ARRAY = 1000
 
 
 def fill_template(name: str, values: dict[str, str | list[str]]) -> str:
-    """Return a template with its words in double braces replaced; a line whose word is a list is repeated for each element.
+    """Return a template with its words in double braces replaced.
 
-    No value is searched for words, so a value may hold any text.
+    At most one word of a line may be a list: the line is repeated for each element, and left out if there is none.  No value is
+    searched for words, so a value may hold any text.
     """
     lines = []
     for line in (files(__package__) / "templates" / name).read_text("utf-8").splitlines():
@@ -257,10 +258,10 @@ def _cost_text(works: list[Work], given: dict[str, Any], cpus: int | None) -> st
         seconds = measured_seconds(study, points)
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
     if given["engine"] == "threads":
-        max_running, unit = given["tasks"] or given["array"], "task"
+        runners, unit = given["tasks"] or given["array"], "task"
     else:
-        max_running, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
-    wall = total / max_running / (cpus or 1)
+        runners, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
+    wall = total / runners / (cpus or 1)  # of a task, whatever --max-running, or of the whole job
     if wall > parse_time_limit(given["time"]) - given["margin"]:
         print_message(
             f"fastcube: a {unit} takes {seconds_text(wall)}, more than --time {given['time']}: it will be requeued until it is "

@@ -48,8 +48,9 @@ class NormalMean(AsymptoticStatistic):
 
     ``nonzero`` names the counter of the trials in which the quantity is nonzero; without it every trial is an event.  ``bound``
     is the largest value of the quantity, which is then in [base, bound], or 0 if unknown.  If it is unknown and all trials
-    agree, there is no interval.  ``least_sum`` is the sum of the quantity that a run waits for at a point before it stops on the
-    interval: for a heavy tail, MIN_SUM_OF_TAIL times the bound, because early samples lack rare large values.
+    agree, there is no interval.  A run does not stop on the interval before the values minus the base add up to ``least_sum``,
+    unless all equal the base.  For a heavy tail it is MIN_SUM_OF_TAIL times the bound, because early samples lack rare large
+    values.  The counters hold values times ``unit``; ``bound`` and ``least_sum`` are in units.
     """
 
     total: str
@@ -94,7 +95,8 @@ class NormalDifference(NormalMean):
     """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
 
     ``total`` counts A - B with its sign, ``nonzero`` the trials with A != B.  A run waits for such trials, because sums with
-    signs can cancel.  If ``bound`` is 0, A and B are always equal, and the difference is 0 without any uncertainty.
+    signs can cancel.  Here ``bound`` is always known.  A bound of 0 means that A and B are always equal, so the difference is 0
+    without any uncertainty.
     """
 
     nonzero: str

@@ -148,7 +148,9 @@ def merge_touching_ranges(ranges: Any) -> Any:
 
 
 class Identity:
-    """The identity of results at some points, as JSON with sorted keys and no spaces; only the counts change between calls.
+    """The identity of results at some points, as JSON with sorted keys and no spaces, of which ``digest`` returns the hash.
+
+    All that follows from the study and the points is encoded once.  Each call adds the ranges, counts and maxima.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ class Identity:
     axes : sequence of str
     layout : Layout
     keys : sequence
-        The points.
+        The points, in any order.  The columns that ``digest`` gets must have the same points in the same order.
     """
 
     def __init__(self, head: Mapping[str, Any], axes: Sequence[str], layout: Layout, keys: Sequence[Key]) -> None:
@@ -168,13 +170,14 @@ class Identity:
             "counters": {c.name: [_NUMBER_PLACEHOLDER] * c.bins or _NUMBER_PLACEHOLDER for c in layout.counters},
             MAXIMA: {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.maxima},
         }
+        # JSON sorts the names, and "counters" < MAXIMA < "point" < "ranges", so point and ranges are appended last.
         pattern = encode(numbers).replace("%", "%%").replace(encode(_NUMBER_PLACEHOLDER), "%d")
         self._pattern = pattern[:-1] + ',"point":%s,"ranges":[%s]}'
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self._points = [(i, encode(dict(zip(axes, keys[i], strict=True)))) for i in order]
 
     def digest(self, columns: Columns) -> str:
-        """Return the SHA-256, in hexadecimal, of the identity with the counts at the points that have trials."""
+        """Return the SHA-256, in hexadecimal, of the identity at those points that have trials."""
         counters, maxima = self._names
         parts = [*(columns.counts[name] for name in counters), *(columns.maxima[name] for name in maxima)]
         rows = np.column_stack([np.empty((len(columns.keys), 0), np.int64), *parts])

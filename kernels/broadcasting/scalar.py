@@ -67,8 +67,8 @@ _record1_unsafe, _record2 = make_recorder("broadcast1_unsafe"), make_recorder("b
 def finish_trial(trial, s, t, silenced, tally):
     """Count trial ``t``, whose faulty nodes and links have been sampled, from source ``s``.
 
-    ``silenced`` is the number of offsets that BROADCAST's lost copies silence, if it is known and an offset received in unit n
-    remains; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
+    ``silenced`` is the number of nodes that BROADCAST does not reach, if the caller knows it and that a node receives in the last
+    unit, n.  BROADCAST is then not run.  Otherwise it is -1.  From an active source BROADCAST2 is BROADCAST1.
     """
     n, faults, descent = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
@@ -114,7 +114,7 @@ BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 
 @block
 def run_set(key, t, params, work, tally):
-    """Run and tally the broadcasts from node 0 under the fault set that follows n, f and K in ``params``."""
+    """Run and tally the broadcasts from node 0 under the fault set after n, f and K in ``params``; the next set replaces it."""
     next_sparing_set(work.n, params[FIRST_ELEMENT:], work.faults)
     finish_trial(work, ZERO, t, np.int64(-1), tally)
 

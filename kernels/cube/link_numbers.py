@@ -3,6 +3,9 @@
 A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (N3).  In a *matched* network there are n
 slots, and slot d flips bit d and perhaps others.  Then v is the end with bit d clear, so all matched networks have the same
 names.  In other networks v is the smaller end.
+
+``number_links`` gives the number of the link at each node and slot, ``list_link_names`` the name of the link with each number,
+and ``number_all_links`` both.  The kernel ``link_names`` is for Python what ``list_link_names`` is for kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def contains_hypercube(table, n):
 
 @block
 def names_link(v, w, d, matched):
-    """Whether the link from v over slot d to w is named by v."""
+    """Whether the link from v over slot d to w is named by v; there is no link if w is v."""
     return w != v and ((v >> d) & 1 == 0 if matched else v < w)
 
 

@@ -20,7 +20,8 @@ BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
 PROMISING_RULES = ("levels", "vectors")
 #: Rules that may go to another nonfaulty preferred neighbour than the first one: to an active one, or to one at random.
 WANDERING_RULES = ("route3", "sidetrack")
-#: Rules of the study ``routing-rules`` that are compared with LEVELS, trial by trial.  In other tables all rules are compared.
+#: Rules of the study ``routing-rules`` that are compared with LEVELS, trial by trial.  In other tables all rules are compared
+#: with the reference rule, if it is in the table.
 COMPARED_RULES = ("route3", "vectors", "a1")
 #: Largest number of rules in a table.
 MOST_RULES = 64
@@ -83,7 +84,7 @@ def make_layout(names: Sequence[str], reference: str = REFERENCE) -> Layout:
             Counter(f"{name}_diff", f"deliveries of {name.upper()} less those of {reference.upper()}")
             for name in compared
         ),
-        *(
+        *(  # trials in which exactly one of the two delivers
             Counter(f"{name}_differs", f"trials in which one of {name.upper()} and {reference.upper()} delivers")
             for name in compared
         ),

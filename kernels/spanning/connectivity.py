@@ -4,7 +4,8 @@ A set of nodes is 2^n bits in words of 64.  A step across dimension k is a shift
 above.  The numbers of links or squares of all nodes are four bit planes (12 < 16), to which bits are added: those of the weights
 1, 2, 4 and 8.
 
-*lambda* is the edge connectivity, the fewest links whose removal (a *cut*) disconnects the nodes, and *delta* the smallest
+*lambda* is the edge connectivity, the fewest links whose removal (a *cut*) disconnects the nodes.  By Edmonds' theorem it is
+Edmonds' number, the most spanning trees from one root that use each link at most once per direction.  *delta* is the smallest
 degree.  lambda <= delta is trivial.  Most trials end when lambda >= delta is certified:
 
 1. A link on delta - 1 nonfaulty squares (cycles of four links) is *strong*: its ends are joined by delta link-disjoint paths.  So
@@ -315,7 +316,7 @@ def _max_flow(g, target, limit):
 
 @block
 def edge_connectivity(g):
-    """Return (lambda, delta, flows) of a nonfaulty graph with at least two nodes, all int64."""
+    """Return lambda, delta and the number of flows computed, of a nonfaulty graph with at least two nodes, all int64."""
     delta = min_degree(g)
     bound = delta
     flows = np.int64(0)

@@ -1,6 +1,7 @@
 """Sample the failed domains of 512 trials at a time (N13), from random words of their own.
 
-Rows are those of ``drawing``: bit t of row g is set if domain g works in trial t of the group.
+A *domain* is a set of nodes, or of the links at a switch, that fails as one.  ``group`` is the first of the 512 trials.  Rows are
+those of ``drawing``: bit t of row g is set if domain g works in trial ``group`` + t.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _store_numbers(fields, domain_count, numbers, at):
 
 @block
 def draw_domains(key, group, domain_count, count, rows, draws):
-    """Write the domains that work in 512 trials to one row per domain; ``count`` distinct ones of ``domain_count`` fail.
+    """Write the domains that work in the trials of a group to one row per domain; ``count`` of the ``domain_count`` domains fail.
 
     The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``domain_count`` is as if
     each trial had sampled it, so that skipped positions add nothing.
@@ -79,7 +80,7 @@ def draw_domains(key, group, domain_count, count, rows, draws):
         for i in range(8):
             word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
             distinct, k = np.int64(0), np.int64(0)
-            while k < draws.sampled:  # without a test whether they are distinct, as most are
+            while k < draws.sampled:  # the fewest positions that can suffice, so no test is needed among them
                 distinct += drawing.flip_bit(rows, (draws.numbers[8 * k + i] << _3) + word, bit, ground)
                 k += 1
             while distinct < draws.sampled:

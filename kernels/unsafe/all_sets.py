@@ -1,9 +1,10 @@
 """Count all fault sets of Q_n, 1 <= n <= 5, by faults, unsafe nodes and rounds, 16 sets at a time.
 
-A nonfaulty node is *unsafe* if at least two of its neighbours are faulty or unsafe.  FIND_UNSAFE marks unsafe nodes in *rounds*,
-all nodes at once (Lee & Hayes 1988, section 3.2; R1).  One call of ``count_sets`` counts the sets that contain node 0 and the
-same of its neighbours.  ``fastcube.exact.unsafe.enumerate_fault_sets`` makes one call per number of these neighbours and weights
-the counts: translations and permutations of the dimensions map every nonempty set to one that is visited.
+A node is *closed* if it is faulty or unsafe, and a nonfaulty node is *unsafe* if at least two of its neighbours are closed.
+FIND_UNSAFE marks unsafe nodes in *rounds*, all nodes at once (Lee & Hayes 1988, section 3.2; R1).  One call of ``count_sets``
+counts the sets that contain node 0 and the same of its neighbours.  ``fastcube.exact.unsafe.enumerate_fault_sets``
+makes one call per number of these neighbours and weights the counts: translations and permutations of the dimensions map every
+nonempty set to one that is visited.
 
 A fault set is a 32-bit word, bit v for node v of Q_5, and a *lane* of a vector holds one set.  A smaller cube is a subcube of
 Q_5: a node outside it has at most one neighbour inside, so it is never marked.
@@ -76,7 +77,8 @@ def count_sets(n, near, far, counts):
     near : uint64
         Node 0 and some of its neighbours, as a word of node bits.
     far : uint64 array of length 1
-        Mask of the remaining nodes of Q_n but LANE_NODES; all its subsets are visited, 2^22 for n = 5.
+        Its element is the mask of the nodes of Q_n other than 0, 1, 2, 4, 8, 16 and LANE_NODES.  All subsets of the mask are
+        visited, 2^22 for n = 5.
     counts : int64 array
         A table of shape COUNTS_SHAPE, flattened; the sets are added to it.
 

@@ -50,29 +50,31 @@ _HALF = np.uint64(32)
 
 
 class PairScratch(NamedTuple):
-    """Scratch memory of trials at one point with one key; made by ``set_up``.
+    """Workspace of trials at one point with one key; made by ``set_up``.
 
-    A trial's *sequence* is an endless list of independent random labels.
+    A trial's *sequence* is an endless list of independent random labels.  Arrays of more than f entries are padded, because whole
+    vectors are read and written; the padding may hold anything.
     """
 
     rows: Rows  #: for sampling sixteen labels at a time
-    #: (f + 32): low 32 bits of the first f - 1 labels of the present trial's sequence; ``sample_low_labels`` fills it
+    #: (f + 32), at least f + 14: low 32 bits of the first f - 1 labels of the present trial's sequence; ``sample_low_labels``
+    #: writes them, 16 at a time
     low: Words32
     pair_words: (
         Words  #: (8): for each of the trials 8 b .. 8 b + 7, the first random word from which its pair is sampled
     )
     pair_block: Ints  #: (1): b of these trials, -1 at first
     masks: Words  #: (n + C(n, 2)): all masks with one or two of n bits set
-    labels: Words  #: (f + 8): the faults by position, and entries that vectors may read beyond them
+    labels: Words  #: (f + 8): the faults by position; read eight at a time
     seen: LabelSet  #: the faults as a set
-    base: Words  #: (f + 16): subcubes, see ``subcubes.merge_faults``
+    base: Words  #: (f + 16), as ``cube.subcubes.merge_faults`` requires: subcubes
     free: Words  #: (f + 16): their free dimensions
     spare: CubeScratch  #: for the rounds inside subcubes
 
 
 @scratch
 def set_up(params):
-    """Return scratch memory for params (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096)."""
+    """Return the workspace for params (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096)."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     masks = np.empty(n * (n + 1) // 2, np.uint64)
@@ -264,22 +266,24 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 
 
 @block
-def _run_trial(key, t, params, scratch, tally):
+def _run_trial(key, t, params, workspace, tally):
     """Run and tally a trial at (n, f) = params, in full only if the low labels do not show that it has one close pair alone.
 
     A pair at distance 1 alone has no unsafe node and no round.  A pair at distance 2 alone has two unsafe nodes after one round.
     """
     n = np.int64(params[N])
     f = np.int64(params[F])
-    sample_low_labels(key, t, n, f - 1, scratch)
-    mask, pair = sample_close_pair(key, t, f, scratch)
-    if _is_only_close_pair(mask, f - 1, scratch.low):
+    sample_low_labels(key, t, n, f - 1, workspace)
+    mask, pair = sample_close_pair(key, t, f, workspace)
+    if _is_only_close_pair(mask, f - 1, workspace.low):
         distance = popcount(mask)
         _record_trial(tally, t, n, np.uint64(2 * (distance - 1)), distance - 1, distance)
         return
-    i, j = write_faults(key, t, n, f, mask, pair, scratch)
-    if is_first_close_pair(scratch.labels, f, i, j):
-        unsafe, rounds, _, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
+    i, j = write_faults(key, t, n, f, mask, pair, workspace)
+    if is_first_close_pair(workspace.labels, f, i, j):
+        unsafe, rounds, _, largest = evaluate_fault_set(
+            workspace.labels, f, workspace.base, workspace.free, workspace.spare
+        )
         _record_trial(tally, t, n, unsafe, rounds, largest)
 
 

@@ -1,12 +1,17 @@
 """Whether the channel dependency graph of a faulty cube has a cycle (A14), n <= 8.
 
-An arc leads from a channel that a message may hold to a channel that it may then request.  A node is 4 a + q, with its place q
-in the supernode with label a.  Messages are D_H to larger labels and D_L to smaller ones, with shortcuts, and D_E inside the
-source's supernode.  A message detours over a buddy if its external channel leads to a fault.  With two virtual channels D_L uses
-copy 1 of the channels inside supernodes, all other messages copy 0 (``channels``).
+An arc leads from a channel, a directed link, that a message may hold to a channel that it may then request.  The cube is cut into
+*supernodes* of four nodes with at most one fault each (``multicasting.supercube``).  Node 4 a + q has the *place* q in the
+supernode with the *label* a, its position on a Hamilton path.  A multicast sends three messages:
 
-``fastcube.kernels.multicasting.supercube`` explains the terms: label, place, buddy, ``flip``, and rank, the label ^ flip, which
-rises along a message's way.  ``fastcube/algorithms/channel_dependencies.py`` explains why these are all the arcs.
+- D_H to supernodes with larger labels than the source's, and D_L to those with smaller labels.  Both may leave the Hamilton path
+  by a *shortcut*, a link to a label farther on.  Where the node across a link is faulty, a message makes a *detour* over a
+  *buddy*, a neighbour in the supernode.
+- D_E to the destinations in the source's supernode.
+
+Complementing labels turns D_L into D_H, so one function serves both: ``flip`` is 0 for D_H and the largest label for D_L, and the
+*rank*, label ^ flip, rises along the way.  With two virtual channels D_L uses copy 1 of the channels inside supernodes, and all
+other messages use copy 0 (``channels``).  ``fastcube/algorithms/channel_dependencies.py`` explains why these are all the arcs.
 """
 
 from __future__ import annotations
@@ -49,8 +54,8 @@ class MessageClass(NamedTuple):
 def dependency_graph_for(n):
     """Return an empty graph of Q_n with two virtual channels."""
     channels = (n + 2) << n
-    # Per node three arcs across.  Per class and node: up to n arcs from a buddy's channel, and from the channel of each of up to
-    # n earlier nodes arcs to two buddies and each next channel.
+    # An upper bound.  Per node one arc across of D_E.  Per class and node one arc across, up to n - 2 arcs of detours, and up to
+    # n arcs from the channel of each of up to n - 2 earlier nodes: to two buddies and n - 2 next supernodes.
     most = (3 << n) + (2 << n) * (3 + n + n * (n + 2))
     return DependencyGraph(
         np.empty(channels, np.int64),

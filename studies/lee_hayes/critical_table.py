@@ -5,7 +5,7 @@ from fastcube.results.results import Results
 from .critical_grid import sharp_values, target_half_width
 from .threshold import Sharpness, corrections, leading_order
 
-#: Values of n are listed as too far from the curve if their chi-square has a smaller probability.
+#: An n is listed as too far from the curve if a chi-square as large as its own or larger has a smaller probability.
 _UNLIKELY = 1e-3
 
 #: The heading of the table in the notes.
@@ -17,6 +17,7 @@ _HEADER = (
 
 def notes(results: Results) -> list[str]:
     """Return the lines of the table of p_1/2."""
+    # The fit has degree threshold.DEGREE, 5, and is compared with the fit of degree 3; lambda is threshold.LAMBDA.
     lines = [
         "p_q is where Q_n is unsafe with probability q: logistic regression on a quintic in log p, 95% limits by the delta",
         "method (asymptotic), widened by the distance to the cubic's p_q.  +- rel.: half-width over p_1/2.",
@@ -35,7 +36,7 @@ def notes(results: Results) -> list[str]:
             too_wide.append(n)
         if known.chance < _UNLIKELY:
             too_far.append(n)
-    if too_wide:
+    if too_wide:  # the numbers are from target_half_width
         lines.append(
             f"wider than the trials were chosen for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, too_wide))}"
         )

@@ -64,7 +64,7 @@ def corrections(n: float) -> tuple[float, float]:
 
 
 def counts_of(results: Results) -> dict[int, list[Count]]:
-    """Return for each n the points (p, trials in which Q_n was unsafe, trials), ordered by p."""
+    """Return for each n the points (p, trials in which Q_n was unsafe, trials), in the order of the results."""
     out: dict[int, list[Count]] = {}
     for point, tally in results:
         if tally.trials:
@@ -160,7 +160,8 @@ _LEAST_USED, _LEAST_POINTS = 0.04, 4
 def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -> Curve | None:
     """Fit a ``Curve`` to the points with 4% to 96% of events; ``dispersed`` multiplies the covariance by the dispersion.
 
-    Returns None unless at least four such points are on both sides of 1/2.  The degree is at most the number of points less 2.
+    Returns None if there are fewer than four such points, if their fractions do not lie on both sides of 1/2, or if the
+    likelihood has no maximum.  The degree is at most the number of such points less 2.
     """
     used = [(p, k, t) for p, k, t in counts if t and _LEAST_USED * t <= k <= (1 - _LEAST_USED) * t]
     if len(used) < _LEAST_POINTS or not min(k / t for _, k, t in used) < 0.5 < max(k / t for _, k, t in used):
@@ -195,9 +196,10 @@ class Sharpness:
 def estimate_sharpness(counts: Sequence[Count]) -> Sharpness | None:
     """Estimate p_1/2 and p_.8 / p_.2 from points close to p_.2, p_1/2 and p_.8; None if ``fit_curve`` returns None.
 
-    The 95% limits of the fit (asymptotic) are widened on both sides by the distance to the fit of two degrees less.  On the exact
-    curves of n = 4..6, with points as in the grid ``fine``, the cubic is off by up to 10^-5 in p_1/2 and 10^-4 in the ratio, the
-    quintic by 10^-6 and 2 10^-6.
+    The 95% limits of the fit (asymptotic) are widened on both sides by the distance to the cubic fit.  If only four or five
+    points are used, both fits have the same degree and nothing is widened; the grid ``fine`` has seven per n.  On the exact curves of
+    n = 4..6, with points as in that grid, the cubic is off by up to 10^-5 in p_1/2 and 10^-4 in the ratio, the quintic by 10^-6
+    and 2 10^-6.
     """
     curve, lower = fit_curve(counts, DEGREE, False), fit_curve(counts, DEGREE - 2, False)
     if curve is None or lower is None:

@@ -38,15 +38,16 @@ STATISTICS = (
     ),
     Proportion(
         name="delivered_connected",
-        description="fraction of messages that PRACTICAL delivers (m <= 9), among messages whose ends a nonfaulty path joins",
+        description=f"fraction of messages that PRACTICAL delivers (m <= {layout.SEARCH_M}), "
+        "among messages whose ends a nonfaulty path joins",
         events="delivered",
         condition="connected",
         defined=_is_searched,
     ),
     Ratio(
         name="length_over_shortest",
-        description="total links of routes divided by the total links of shortest nonfaulty paths (m <= 9), among delivered "
-        "messages",
+        description=f"total links of routes divided by the total links of shortest nonfaulty paths (m <= {layout.SEARCH_M}), "
+        "among delivered messages",
         numerator="length",
         denominator="shortest",
         squares=("length_length", "length_shortest", "shortest_shortest"),
@@ -67,7 +68,8 @@ STATISTICS = (
     ),
     Proportion(
         name="at_shortest",
-        description="fraction of routes as short as a shortest nonfaulty path (m <= 9), among delivered messages",
+        description=f"fraction of routes as short as a shortest nonfaulty path (m <= {layout.SEARCH_M}), "
+        "among delivered messages",
         events="shortest_routes",
         condition="delivered",
         defined=_is_searched,
@@ -76,7 +78,7 @@ STATISTICS = (
     NormalMean(
         name="lookups",
         description="mean number of different nodes whose status PRACTICAL looks up, delivered or not, "
-        "among all messages, or among every 64th if m > 9",
+        f"among all messages, or among every 64th if m > {layout.SEARCH_M}",
         total="lookups",
         squares="lookups_lookups",
         condition="lookups_counted",
@@ -260,7 +262,7 @@ def _plot_lengths(results: Results, panel: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    """Return notes: the paper's statements compared with the results, failures by reason, and the approximation for large m."""
+    """Return notes: the paper's statements against the results, routes that the tree limit stopped, and m > SEARCH_M."""
     limits = sum(tally.counts["limit"] for _, tally in results)
     discarded = sum(tally.counts["discarded"] for _, tally in results)
     return [

@@ -1,4 +1,8 @@
-"""Notes of ``survival`` and ``survival-rate``: ranks of networks, the gain of common faults, and proved limits."""
+"""Notes of ``survival`` and ``survival-rate``: ranks of networks, the gain in precision by common faults, and proved limits.
+
+The limits are those of the probability that some nonfaulty node is isolated (``fc.isolated_node_bounds``, N11 in
+``docs/readings/networks.md``).  ``extra_1`` is the probability that the nonfaulty nodes are disconnected and none is isolated.
+"""
 
 import math
 from collections.abc import Sequence
@@ -161,7 +165,10 @@ def _find_limits(point: Point) -> IsolatedNodeBounds | None:
 
 
 def _fault_arguments(point: Point) -> dict[str, Any]:
-    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if it counts no pairs at this point."""
+    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if it does not cover them.
+
+    It covers faulty nodes together with faulty links only if all nodes of the network have the same degree.
+    """
     nodes, links = ("f", "links") if "f" in point else ("rate", "link_rate")
     is_regular = network_families()[str(point["network"])].is_regular(int(point["n"]))
     if point[nodes] and point[links] and not is_regular:

@@ -1,8 +1,10 @@
 """Baselines of `fastcube bench` for the kernel of Edmonds' number: code as a user might write it.
 
-Edmonds' number, the edge connectivity, is the least maximum flow from one node to the others (Menger).  There are three
+Edmonds' number is the largest number of spanning trees from one root that use each link at most once per direction.  It equals
+the edge connectivity (Edmonds), which is the least maximum flow from one node to the others (Menger).  There are three
 baselines: shortest augmenting paths in plain Python from one node to every other, where the smallest flow so far limits the next;
-NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  Each samples its own fault sets.
+NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  They sample with
+Python's ``random``, so their fault sets are not the kernel's.
 """
 
 import random

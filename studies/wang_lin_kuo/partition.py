@@ -44,12 +44,16 @@ PARTITION_EXISTS = Proportion(
 
 
 def check_faults(point: Point) -> None:
-    """Raise ParameterError if f exceeds the number of 2-cubes, 2^(n-2): a fault-tolerant 2-partition has one fault in each."""
+    """Raise ParameterError if f exceeds the number of 2-cubes, 2^(n-2); for studies that need a fault-tolerant 2-partition.
+
+    Such a partition has at most one fault in each 2-cube.
+    """
     n = int(point["n"])
     check_range("f", point["f"], 0, 2 ** (n - 2), f"for n={n}")
 
 
 def _check_point(point: Point) -> None:
+    """Raise ParameterError if f is above the limit of ``two-partition``, where a partition need not exist."""
     n = int(point["n"])
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
@@ -66,7 +70,7 @@ def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
     """
     from fastcube.kernels.partition.all_sets import count_partitions
 
-    with_zero = np.zeros((most + 2, 2), np.int64)
+    with_zero = np.zeros((most + 2, 2), np.int64)  # by f; the first and the last row stay 0
     if most:  # for f = 0 there is one set, and none that contains node 0
         count_partitions(n, most, with_zero)
     return (1, 1), *(
