@@ -197,9 +197,9 @@ def estimate_sharpness(counts: Sequence[Count]) -> Sharpness | None:
     """Estimate p_1/2 and p_.8 / p_.2 from points close to p_.2, p_1/2 and p_.8; None if ``fit_curve`` returns None.
 
     The 95% limits of the fit (asymptotic) are widened on both sides by the distance to the cubic fit.  If only four or five
-    points are used, both fits have the same degree and nothing is widened; the grid ``fine`` has seven per n.  On the exact curves of
-    n = 4..6, with points as in that grid, the cubic is off by up to 10^-5 in p_1/2 and 10^-4 in the ratio, the quintic by 10^-6
-    and 2 10^-6.
+    points are used, both fits have the same degree and nothing is widened; the grid ``fine`` has seven per n.  On the exact
+    curves of n = 4..6, with points as in that grid, the cubic is off by up to 10^-5 in p_1/2 and 10^-4 in the ratio, the quintic
+    by 10^-6 and 2 10^-6.
     """
     curve, lower = fit_curve(counts, DEGREE, False), fit_curve(counts, DEGREE - 2, False)
     if curve is None or lower is None:
