@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,14 @@ def _parse_decimal(axis: Axis, text: str) -> Decimal:
     return Decimal(text)
 
 
+def _has_few_steps(low: Decimal, high: Decimal, step: Decimal) -> bool:
+    """Whether a range has at most MOST_POINTS values; one with numbers too large to divide has not."""
+    try:
+        return (high - low) / step < MOST_POINTS
+    except Overflow:
+        return False
+
+
 def parse_values(axis: Axis, text: str) -> list[Value]:
     """Return the values of an axis from text: a value, a comma list, or inclusive ranges ``lo:hi[:step]``.
 
@@ -68,7 +76,7 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
                 f"{axis.name} must be a value, a list a,b,c or a range lo:hi[:step], got {command_line_text(text)}"
             )
         low, high, step = (*bounds, Decimal(1)) if len(bounds) == 2 else bounds
-        if step <= 0 or high < low or (high - low) / step >= MOST_POINTS:
+        if step <= 0 or high < low or not _has_few_steps(low, high, step):
             raise ParameterError(
                 f"{axis.name} range must be lo:hi[:step] with lo <= hi, step > 0 and at most {MOST_POINTS} values, "
                 f"got {command_line_text(part)}"

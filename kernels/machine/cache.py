@@ -89,9 +89,9 @@ def _is_open_folder(folder: Path) -> bool:
 
 
 def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
-    """Return all files that a function from outside this package may depend on; None if it has no file.
+    """Return all Python files that a function from outside ``fastcube.kernels`` may depend on; None if it has no file.
 
-    For a function in a package these are all files of the package, otherwise all files in the folder of its own file.
+    For a function in a package these are the package's files, otherwise those in the folder of its own file.
     """
     file = Path(code.__code__.co_filename)
     if not file.is_file():
@@ -103,7 +103,7 @@ def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
 
 
 def code_subfolder(code: Callable[..., Any] | None) -> str | None:
-    """Return the subfolder of a cache folder for kernels that contain ``code``: ``.`` for code of this package.
+    """Return the subfolder of a cache folder for kernels that contain ``code``: ``.`` for code of ``fastcube.kernels``.
 
     For other code the subfolder is named by a hash of its files; None if it has no files.
     """
@@ -159,16 +159,21 @@ class CacheEntry:
 
         The operating system frees a lock when the process that holds it ends.  Where files cannot be locked, or if the other
         process is suspended, nothing is held.  Then two processes may compile the entry, and the last one to store it counts.
-        Files of a damaged entry are removed.
+        Files of a damaged entry are removed, unless a suspended process may be storing them.
         """
         with contextlib.ExitStack() as held:
             stored = self.verify_checksums()
             if not stored and self.writable:
-                with contextlib.suppress(OSError):
+                may_remove = True
+                try:
                     self.make_folders()
                     self._lock(held)
+                except TimeoutError:
+                    may_remove = False  # the suspended process may be storing these files
+                except OSError:
+                    pass
                 stored = self.verify_checksums()
-                if not stored:  # without the lock, these could be files that another process is storing
+                if not stored and may_remove:
                     self._remove()
             yield stored
 

@@ -113,12 +113,14 @@ class KernelTable:
     def alternatives(self, *values: Any) -> dict[str, Alternative]:
         """Return the kernels with which a run may count these values, by name, with their costs; empty if there is only one.
 
-        Raises LookupError for a kernel that does not serve them.
+        Raises LookupError for a kernel that does not serve them, or whose trial takes no time.
         """
         times = self._nanoseconds(*values) if self._nanoseconds else {}
-        for name in times:
+        for name, time in times.items():
             if name not in self._table or not self.is_served(name, *values):
                 raise LookupError(f"{name} of {self.package} is to begin at {values}, where it does not serve")
+            if time <= 0:
+                raise LookupError(f"{name} of {self.package} is to take {time} ns at {values}")
         if len(times) < 2:
             return {}
         return {

@@ -59,11 +59,11 @@ def _estimate_fraction_times(n: int, f: int) -> dict[str, float]:
     # expected pairs of faults within distance 2
     close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
     times = {
-        "lanes": 3.5 * f + 35 * close,
+        "lanes": 1 + 3.5 * f + 35 * close,
         "small": 2**n / 14,
         "scalar.WHOLE": 50 + 2.4 * f + 2**n * (1 / 60 + min(1.0, close) / 16),
         "scalar.MERGED": 40 + 20.0 * f,
-        "worklist.WORKLIST": f * (30 + 3.0 * n) + min(1.0, (close / 4) ** 2) * 3 * n * 2**n,
+        "worklist.WORKLIST": 20 + f * (30 + 3.0 * n) + min(1.0, (close / 4) ** 2) * 3 * n * 2**n,
     }
     names = [_choose_fraction_kernel(n, f), f"small.SMALL_{max(n, 6)}" if n <= 8 else "scalar.MERGED"]
     names += ["scalar.WHOLE"] if n <= 12 else []

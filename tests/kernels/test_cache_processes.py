@@ -217,7 +217,9 @@ def test_a_suspended_holder_of_a_lock_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_LOCK_POLL", 0.001)
     with cache.CacheEntry(tmp_path, "a/name-hash.nbi").alone() as suspended:
         begun = cache.CacheEntry(tmp_path, "a/name-hash.nbi")
+        begun.index.write_bytes(b"which the suspended process has begun to store")
         with begun.alone() as known:
+            assert begun.index.exists()
             begun.index.touch()
             begun.write_checksums()
         assert (suspended, known, begun.verify_checksums()) == (False, False, True)

@@ -79,6 +79,8 @@ def test_values(axis, text, values):
         (N, "", "n must be a value"),
         (N, "8:5", "n range must be lo:hi"),
         (N, "1:5:0", "n range must be lo:hi"),
+        (N, "0:1e999999:1e-999999", "n range must be lo:hi"),
+        (N, "-9e999999:9e999999", "n range must be lo:hi"),
         (N, "1:2:3:4", "n must be a value"),
         (N, "nan", "n must be an integer"),
         (P, "1", r"p must be in \[0, 1\), got 1.0"),

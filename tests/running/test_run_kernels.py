@@ -184,10 +184,19 @@ def test_the_first_kernel_depends_on_the_trials_of_short_runs(trials, expected):
     assert choose_first_kernels([(some, trials)], lambda kernel: False, 1) == {expected}
 
 
+def corner_points(study):
+    """Points of the lowest values of the axes and the next, in which trials have least to do, and of the highest."""
+    values = [getattr(axis, "names", None) or (axis.low, axis.low + 1, axis.high) for axis in study.axes]
+    for corner in itertools.product(*values):
+        with contextlib.suppress(fc.ParameterError):
+            yield study.point(dict(zip([axis.name for axis in study.axes], corner, strict=True)))
+
+
 @pytest.mark.parametrize("name", fc.study_names())
 def test_alternatives_serve_their_points_and_hold_the_fastest_kernel(name):
     study = fc.study(name)
-    for point in {tuple(p.items()): p for grid in study.grids for p in grid.points}.values():
+    points = [*corner_points(study), *(p for grid in study.grids for p in grid.points)]
+    for point in {tuple(p.items()): p for p in points}.values():
         some = study.alternatives(point)
         assert not some or study.kernel(point) in [one.kernel for one in some.values()]
         assert all(one.compile_seconds > 0 and one.trial_seconds > 0 for one in some.values())
