@@ -259,9 +259,12 @@ def _cost_text(works: list[Work], given: dict[str, Any], cpus: int | None) -> st
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
     if given["engine"] == "threads":
         runners, unit = given["tasks"] or given["array"], "task"
+    elif given["engine"] == "mpi":  # one rank drives
+        runners, unit = max(1, given["ranks"] - 1), "job"
     else:
-        runners, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
-    wall = total / runners / (cpus or 1)  # of a task, whatever --max-running, or of the whole job
+        runners, unit = given["ranks"], "job"
+    threads = 1 if given["engine"] == "mpi" else cpus or 1  # a rank of MPI has one, on however many processors
+    wall = total / runners / threads  # of a task, whatever --max-running, or of the whole job
     if wall > parse_time_limit(given["time"]) - given["margin"]:
         print_message(
             f"fastcube: a {unit} takes {seconds_text(wall)}, more than --time {given['time']}: it will be requeued until it is "

@@ -277,6 +277,17 @@ def test_the_script_states_the_cost_and_warns_where_it_passes_the_time(cli):
     assert "more than --time 01:00:00" in script_of(cli, "--array", "4", "--trials", "1e15")[1]
 
 
+@pytest.mark.parametrize(("engine", "time"), [("mpi", "2.0 h"), ("dask", "24 min")])
+def test_the_time_counts_the_workers_of_each_engine(cli, monkeypatch, engine, time):
+    """Of five ranks with four processors each: with MPI one drives, and the others have one worker each."""
+    monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 0)
+    monkeypatch.setattr(
+        planning, "measured_seconds", lambda study, points: [8 * 3600 / 1e6 / len(points)] * len(points)
+    )
+    script, _ = script_of(cli, "--engine", engine, "--ranks", "5", "--cpus", "4", "--trials", "1e6")
+    assert f"It takes 8 CPU hours in all, measured where the script was made: about {time} per job" in script
+
+
 def test_a_script_is_made_without_compiling(cli, monkeypatch):
     monkeypatch.setattr(work_units, "kernels_to_compile", lambda study, points: 1)
     monkeypatch.setattr(planning, "measured_seconds", lambda *_: pytest.fail("compiles"))
