@@ -1,6 +1,6 @@
 """Claims of papers: their statements, the code that decides them, and the counterexamples of the verdicts.
 
-A paper's package has its registry in ``claims/registry.py`` and its claims in modules of the same folder.  A claim about all
+A paper's package has its registry in ``registry.py`` and its claims in modules of the same folder.  A claim about all
 cases of a range names the range, and its function checks one case::
 
     FEW_FAULTS = Cases("all sets of at most ceil(n/2) faults of Q_1, ..., Q_{}", few_faults, full=6, quick=5)

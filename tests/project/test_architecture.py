@@ -368,6 +368,23 @@ def test_paths_of_tests_in_documents_exist():
         assert not missing, (document.name, missing)
 
 
+def test_files_named_in_modules_exist():
+    """By the end of their path, as ``status.py`` or ``draws/nodes.py``; ``my_study.py`` is a user's."""
+    paths = [
+        path
+        for folder in ("audit", "benchmarks", "docs", "examples", "fastcube", "kernels", "studies", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    files = {f"/{path.relative_to(ROOT).as_posix()}" for path in paths} | {"/my_study.py"}
+    lost = {
+        (path.name, name)
+        for path in paths
+        for name in re.findall(r"``((?:\w+/)*\w+\.py)``", path.read_text(encoding="utf-8"))
+        if not any(file.endswith(f"/{name}") for file in files)
+    }
+    assert lost == set()
+
+
 def test_no_test_file_imports_another():
     for path in sources("tests"):
         if path.name.startswith("test_"):

@@ -1,7 +1,7 @@
 """Claims of Lee & Hayes (1988), section 3.1, about ROUTE1(k) and ROUTE2(k), and how claims about messages are decided.
 
 Each claim is checked on all small cases in the order of n and then of the number of faults, so a counterexample is the smallest
-in that order.  If the claim holds there, larger cases are searched (``cases.py``).
+in that order.  If the claim holds there, larger cases are searched (``small_cubes.py``).
 """
 
 import itertools
