@@ -44,6 +44,8 @@ _MAX_NOTED = 64
 _FILTERED = np.uint64(24)
 _LAST_SIX_BITS = np.uint64(63)
 
+_TWO, _THREE, _FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
 
 # ---------------------------------------------------------------- 1. filter
 
@@ -55,6 +57,28 @@ def _update_least_difference(least, x, y):
 
 #: The block that returns the least difference of two of the f faults, in each lane.
 _least_difference = make_pair_scan(ALL_BITS, _update_least_difference)
+
+
+@block(always=True)
+def _is_among(labels, at, step, count, x):
+    """Whether label x is one of the ``count`` labels at ``at``, ``at + step``, ...; all uint64.
+
+    Four are compared at a time.  A loop over single labels is so short that it takes twice the time where the compiler puts it
+    across two cache lines: trials of (16, 181) took 2.2 or 3.2 microseconds (AMD EPYC, Zen 4).
+    """
+    i = ZERO
+    while i + _FOUR <= count:
+        first = at + i * step
+        found = (np.uint64(labels[first]) == x) | (np.uint64(labels[first + step]) == x)
+        found |= (np.uint64(labels[first + _TWO * step]) == x) | (np.uint64(labels[first + _THREE * step]) == x)
+        if found:
+            return True
+        i += _FOUR
+    while i < count:
+        if np.uint64(labels[at + i * step]) == x:
+            return True
+        i += ONE
+    return False
 
 
 @block(alone=True)
@@ -73,13 +97,9 @@ def _redraw_repeats(samples, trials, lane, lanes):
             else node_label(trials.key, t, np.int64(position), n)
         )
         mark = ONE << (x & _LAST_SIX_BITS)
-        i = distinct
-        if seen & mark != ZERO or wanted > _FILTERED:
-            i = ZERO
-            while i < distinct and np.uint64(labels[at + i * step]) != x:
-                i += ONE
+        is_new = not ((seen & mark != ZERO or wanted > _FILTERED) and _is_among(labels, at, step, distinct, x))
         seen |= mark
-        if i == distinct:  # x is not among the labels before
+        if is_new:
             labels[at + distinct * step] = x
             distinct += ONE
         position += ONE

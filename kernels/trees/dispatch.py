@@ -28,7 +28,8 @@ def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
     if _is_lane_point(MOST_IN_LANES, n, links, f) and ends_per_cell <= most_ends:
         return "lanes.find_tree_lanes"
     links_per_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
-    is_list_short = links + links_per_node * f <= min(n, 5 if n < 13 else 6) and _is_sparse(n, links, f)
+    longest_list = 5 if n < 9 else 6 if n < 10 or has_avx512() else 7
+    is_list_short = links + links_per_node * f <= min(n, longest_list) and _is_sparse(n, links, f)
     return "sparse.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
 
 
