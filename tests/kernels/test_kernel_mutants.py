@@ -105,6 +105,9 @@ EQUIVALENT = {
     " -> return Descent(np.zeros(6, np.int64), np.zeros(waiting, np.uint64), np.zeros(waiting, np.uint64),"
     " np.zeros(waiting, np.int64), np.zeros(waiting, np.int64), np.zeros(waiting, np.int64), np.zeros(capacity, np.uint64),"
     " np.zeros(capacity, np.uint64), np.zeros(64, np.int64))": "of the six counters of the mutant five are used",
+    "dualcube.lanes._set_up_first_attempt: if (s ^ t) & cross and u_node == 0 -> if s ^ t | cross and u_node == 0": (
+        "vector code sets up the trials of one class whose u_node would be 0"
+    ),
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
