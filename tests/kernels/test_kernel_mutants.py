@@ -132,6 +132,9 @@ EQUIVALENT = {
     "trees.sparse._find_sparse_order: scratch.cost_outside[j] = 0 -> scratch.cost_outside[j] = 1": (
         "a number added to all costs changes no comparison"
     ),
+    "unsafe.closure.rounds_inside: if word_count > spare.state.size -> if word_count >= spare.state.size": (
+        "the mutant only allocates memory that it has"
+    ),
     "wormhole.dependencies._add_class_arcs: if neighbour < rank and (not is_faulty)"
     " -> if neighbour <= rank and (not is_faulty)": "a neighbour has another rank",
     "routing_rules.safety_status.compute_status: if LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS"
