@@ -43,9 +43,8 @@ class Search(NamedTuple):
 
     f: I64  #: number of faulty nodes
     links: I64  #: number of faulty links
-    lower: (
-        Words  #: (f + links): the faulty nodes, then the ends of the faulty links whose bit of the dimension is clear
-    )
+    #: (f + links): the faulty nodes, then the ends of the faulty links whose bit of the dimension is clear
+    lower: Words
     dims: Words  #: (links): the dimensions of the faulty links
     rows: Words  #: bit rows of the halves, _STRIDE words for each 64 faults
     words: Words  #: (2 * 64): 64 words to transpose, and as many words of scratch memory

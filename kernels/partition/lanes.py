@@ -191,9 +191,8 @@ class PartitionWorkspace(NamedTuple):
     samples: sieve.Samples
     queue: sieve.Queue  #: trials that the filter does not decide, by their labels alone
     noted: Cells  #: (_MAX_NOTED + f) rows of one vector: differences in one dimension or two, 0 in other lanes
-    barred: (
-        Cells  #: n rows of one vector: the dimensions that are barred as partners of each dimension, of the last search
-    )
+    #: n rows of one vector: the dimensions that are barred as partners of each dimension, of the last search
+    barred: Cells
     listed: FaultList  #: for trials searched one at a time
 
 

@@ -105,9 +105,8 @@ class RoutingWorkspace(NamedTuple):
     queue_sums: DistanceSums  #: over the queued trials that lanes decide
     active_sums: DistanceSums  #: over those of them with an active node
     counted: Ints  #: numbers of trials, with the indices below
-    first_minimal: (
-        Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
-    )
+    #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
+    first_minimal: Ints
 
 
 #: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; queued trials with an

@@ -36,9 +36,8 @@ class RateSampling(NamedTuple):
     head: U64  #: first eight digits of the rate; 256 for rate 1, and 0 for rates below 1/64
     tail: U64  #: the next 64 digits
     table: BinomialTable  #: of the number of faults; empty for rates from 1/64 on
-    undecided: (
-        Words  #: (_MOST_UNDECIDED): scratch, waiting words; bits are set that the head does not decide, and no tail yet
-    )
+    #: (_MOST_UNDECIDED): scratch, waiting words; bits are set that the head does not decide, and no tail yet
+    undecided: Words
     indices: Words  #: (_MOST_UNDECIDED): scratch, their indices in the rows
 
 

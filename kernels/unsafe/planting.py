@@ -60,9 +60,8 @@ class PairScratch(NamedTuple):
     #: (f + 32), at least f + 14: low 32 bits of the first f - 1 labels of the present trial's sequence; ``sample_low_labels``
     #: writes them, 16 at a time
     low: Words32
-    pair_words: (
-        Words  #: (8): for each of the trials 8 b .. 8 b + 7, the first random word from which its pair is sampled
-    )
+    #: (8): for each of the trials 8 b .. 8 b + 7, the first random word from which its pair is sampled
+    pair_words: Words
     pair_block: Ints  #: (1): b of these trials, -1 at first
     masks: Words  #: (n + C(n, 2)): all masks with one or two of n bits set
     labels: Words  #: (f + 8): the faults by position; read eight at a time
